@@ -52,14 +52,14 @@ func Open(ctx context.Context, o Options) (*Finder, error) {
 		return nil, err
 	}
 	f := &Finder{Engine: s.Engine, Catalog: s.Catalog, service: s}
-	if err := f.read(ctx, o); err != nil {
+	if err := f.importFiles(ctx, o); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// read imports the files, tools before overlays, since these may speak of those.
-func (f *Finder) read(ctx context.Context, o Options) error {
+// importFiles imports the files, tools before overlays, since these may speak of those.
+func (f *Finder) importFiles(ctx context.Context, o Options) error {
 	var all []sources.Source
 	var overlays []*sources.Overlay
 	for _, path := range o.Files {

@@ -73,7 +73,7 @@ func New(o Options) (*Gate, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	g := &Gate{o: o, whole: Digest(o.Whole)}
-	if err := g.reload(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := g.reloadTokens(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return g, nil
@@ -114,7 +114,7 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 		return Grant{Principal: wholePrincipal}, nil
 	}
 	if h, ok := g.findToken(got); ok {
-		if h.expired(time.Now()) {
+		if h.hasExpired(time.Now()) {
 			return Grant{}, refuseToken("the token has expired")
 		}
 		return Grant{h.principalOf(), h.View, h.Expires, h.alive}, nil
@@ -168,7 +168,7 @@ func (g *Gate) Watch(ctx context.Context) {
 
 // checkFile reads the file if it changed, and ends tokens that have expired.
 func (g *Gate) checkFile() {
-	err := g.reload()
+	err := g.reloadTokens()
 	said := ""
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		said = err.Error()
@@ -181,9 +181,9 @@ func (g *Gate) checkFile() {
 	g.expireTokens(time.Now())
 }
 
-// reload reads the file if it has changed. On an error the tokens stay as they were, except that the second
+// reloadTokens reads the file if it has changed. On an error the tokens stay as they were, except that the second
 // fs.ErrNotExist in a row removes them. Only New and Watch call it, never at once.
-func (g *Gate) reload() error {
+func (g *Gate) reloadTokens() error {
 	if g.o.File.Path == "" {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 	for _, t := range tokens {
 		h, ok := before[t.principalOf()]
 		delete(before, t.principalOf())
-		if !ok || h.over && !t.expired(time.Now()) {
+		if !ok || h.over && !t.hasExpired(time.Now()) {
 			h.alive, h.end = context.WithCancel(context.Background())
 			h.over = false
 		}
@@ -258,7 +258,7 @@ func (g *Gate) expireTokens(now time.Time) {
 	var over []liveToken
 	g.mu.Lock()
 	for i := range g.tokens {
-		if h := &g.tokens[i]; !h.over && h.expired(now) {
+		if h := &g.tokens[i]; !h.over && h.hasExpired(now) {
 			h.over = true
 			over = append(over, *h)
 		}

@@ -35,16 +35,16 @@ const (
 	maxSaid  = 4096
 )
 
-// fresh returns a cached answer that is still fresh.
-func (a *answers) fresh(key [sha256.Size]byte, now time.Time) (said, bool) {
+// freshAnswer returns a cached answer that is still fresh.
+func (a *answers) freshAnswer(key [sha256.Size]byte, now time.Time) (said, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, ok := a.all[key]
 	return s, ok && now.Before(s.until)
 }
 
-// keep caches an answer, and drops old ones if there are too many.
-func (a *answers) keep(key [sha256.Size]byte, s said, now time.Time) {
+// keepAnswer caches an answer, and drops old ones if there are too many.
+func (a *answers) keepAnswer(key [sha256.Size]byte, s said, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.all) >= maxSaid {
@@ -71,7 +71,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 		return nil, none
 	}
 	key, now := Digest(token), time.Now()
-	if s, ok := v.asked.fresh(key, now); ok {
+	if s, ok := v.asked.freshAnswer(key, now); ok {
 		if s.claims == nil {
 			return nil, none
 		}
@@ -85,7 +85,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 			continue
 		}
 		if c != nil {
-			v.asked.keep(key, said{c, now.Add(believed)}, now)
+			v.asked.keepAnswer(key, said{c, now.Add(believed)}, now)
 			return c, nil
 		}
 	}
@@ -96,7 +96,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 			Msg: "the authorization server did not answer about the token", Hint: "try again later", Err: trouble,
 		}
 	}
-	v.asked.keep(key, said{nil, now.Add(believed)}, now)
+	v.asked.keepAnswer(key, said{nil, now.Add(believed)}, now)
 	return nil, none
 }
 

@@ -222,7 +222,7 @@ func (v *OAuth) grantedView(c *claims) (View, error) {
 		return View{}, nil
 	}
 	for _, r := range v.rules {
-		if r.matches(c) {
+		if r.matchesClaims(c) {
 			return r.view, nil
 		}
 	}

@@ -56,8 +56,8 @@ func parseRule(text string) (rule, error) {
 	return out, nil
 }
 
-// matches reports whether a token meets the condition.
-func (r rule) matches(c *claims) bool {
+// matchesClaims reports whether a token meets the condition.
+func (r rule) matchesClaims(c *claims) bool {
 	if r.claim == "scope" {
 		return slices.Contains(c.scopes, r.value)
 	}

@@ -40,8 +40,8 @@ func Digest(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secre
 // goodName matches the names of new tokens: a word that no shell, log or header has to quote.
 var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
-// expired reports whether the token is no longer good.
-func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+// hasExpired reports whether the token is no longer good.
+func (t Token) hasExpired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
 // principalOf returns who sends the token. If the token's view changes, so does the principal: its sessions must not go
 // on.

@@ -56,9 +56,9 @@ type checkpoint struct {
 // errNoHead means that the head file is empty, torn or altered, so that the checkpoint has to be rebuilt.
 var errNoHead = errors.New("how far the chain has come is not known")
 
-// encode returns h in exactly headSize bytes: the beginning of a hash, JSON, and spaces. A checkpoint that was only
+// encodeHead returns h in exactly headSize bytes: the beginning of a hash, JSON, and spaces. A checkpoint that was only
 // partly written has a wrong hash.
-func (h checkpoint) encode() ([]byte, error) {
+func (h checkpoint) encodeHead() ([]byte, error) {
 	b, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)

@@ -65,11 +65,11 @@ func (l *Log) readKey() ([]byte, error) {
 	if err := l.lockFile(); err != nil {
 		return nil, err
 	}
-	defer func() { _ = unlock(l.head) }() // as in appendLocked
+	defer func() { _ = releaseLock(l.head) }() // as in appendLocked
 	if err := l.checkFault("read salt"); err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(l.path(saltName))
+	b, err := os.ReadFile(l.filePath(saltName))
 	switch {
 	case err == nil && len(bytes.TrimSpace(b)) == 2*saltSize:
 		if l.salt, err = hex.DecodeString(string(bytes.TrimSpace(b))); err == nil {
@@ -80,7 +80,7 @@ func (l *Log) readKey() ([]byte, error) {
 	}
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // it never fails, by its documentation
-	f, err := os.OpenFile(l.path(saltName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(l.filePath(saltName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("make salt: %w", err)
 	}

@@ -29,7 +29,7 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = unlock(l.head)
+			_ = releaseLock(l.head)
 		}
 	}()
 	if err := l.checkFault("read head"); err != nil {
@@ -83,7 +83,7 @@ func (l *Log) lockFile() error {
 		if time.Now().After(deadline) {
 			return &tool.Error{
 				Code: tool.Timeout, Op: "audit", Msg: "gave up waiting for the audit log in " + l.o.Dir,
-				Hint: "end the process that keeps " + l.path(headName) + " locked",
+				Hint: "end the process that keeps " + l.filePath(headName) + " locked",
 			}
 		}
 		// Random, so that processes that wait together do not try together.
@@ -99,10 +99,10 @@ func (l *Log) openCheckpoint() error {
 	if err := l.checkFault("open head"); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(l.path(headName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(l.filePath(headName), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(l.o.Dir, 0o700); err == nil {
-			f, err = os.OpenFile(l.path(headName), os.O_RDWR|os.O_CREATE, 0o600)
+			f, err = os.OpenFile(l.filePath(headName), os.O_RDWR|os.O_CREATE, 0o600)
 		}
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (l *Log) openCheckpoint() error {
 
 // unchangedSize reports whether an open file is still the one of that name, and its size.
 func (l *Log) unchangedSize(open fs.FileInfo, name string) (int64, bool) {
-	there, err := os.Stat(l.path(name))
+	there, err := os.Stat(l.filePath(name))
 	if err != nil || !os.SameFile(open, there) {
 		return 0, false
 	}
@@ -139,7 +139,7 @@ func (l *Log) openFile(number int) (int64, error) {
 	if err := l.checkFault("open"); err != nil {
 		return 0, err
 	}
-	f, err := os.OpenFile(l.path(fileName(number)), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(l.filePath(fileName(number)), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, err
 	}
@@ -245,7 +245,7 @@ func (l *Log) rebuildCheckpoint() (checkpoint, bool, error) {
 	h := fresh
 	for i, number := range numbers {
 		h.File, h.Size, h.Begun = number, 0, time.Time{}
-		_, err := eachLine(l.path(fileName(number)), 0, -1, func(line line) error {
+		_, err := eachLine(l.filePath(fileName(number)), 0, -1, func(line line) error {
 			r, err := Decode(line.text)
 			if err != nil || !line.hasEnd() {
 				return nil

@@ -23,5 +23,5 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// unlock releases the lock of a file.
-func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+// releaseLock releases the lock of a file.
+func releaseLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

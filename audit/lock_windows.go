@@ -20,7 +20,7 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// unlock releases the lock of a file.
-func unlock(f *os.File) error {
+// releaseLock releases the lock of a file.
+func releaseLock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{Offset: lockAt})
 }

@@ -121,7 +121,7 @@ func (l *Log) Probe() error {
 	if _, err := l.lockAndVerify(); err != nil {
 		return l.explainError(err)
 	}
-	return unlock(l.head)
+	return releaseLock(l.head)
 }
 
 // Close forces what was written to the disk, and closes the files. A Log must not be used after that.
@@ -194,7 +194,7 @@ func (l *Log) appendLocked(r *Record) error {
 	if err != nil {
 		return l.explainError(err)
 	}
-	defer func() { _ = unlock(l.head) }() // a lock that cannot be released goes with the file
+	defer func() { _ = releaseLock(l.head) }() // a lock that cannot be released goes with the file
 	if l.lost > 0 {
 		if err := l.appendRecord(&h, &Record{Kind: Gap, Lost: l.lost}); err != nil {
 			return l.explainError(err)
@@ -212,13 +212,13 @@ func (l *Log) appendLocked(r *Record) error {
 func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	now := time.Now().UTC()
 	r.Seq, r.Prev, r.Time = h.Seq+1, h.Hash, now
-	text, err := r.encode()
+	text, err := r.encodeLine()
 	if err != nil {
 		return err
 	}
 	// An empty file takes any record, however large.
 	if h.Size > 0 && (h.Size+int64(len(text)) > l.o.MaxSize || now.Sub(h.Begun) > l.o.MaxAge) {
-		if err := l.rotate(h); err != nil {
+		if err := l.rotateFiles(h); err != nil {
 			return err
 		}
 	}
@@ -240,7 +240,7 @@ func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 
 // writeCheckpoint writes the head file in one write at its start. It does not sync.
 func (l *Log) writeCheckpoint(h checkpoint) error {
-	b, err := h.encode()
+	b, err := h.encodeHead()
 	if err != nil {
 		return err
 	}
@@ -274,8 +274,8 @@ func (l *Log) checkFault(op string) error {
 	return err
 }
 
-// path returns the path of a file in the directory.
-func (l *Log) path(name string) string { return filepath.Join(l.o.Dir, name) }
+// filePath returns the path of a file in the directory.
+func (l *Log) filePath(name string) string { return filepath.Join(l.o.Dir, name) }
 
 // explainError turns an error of the file system into one that names the directory.
 func (l *Log) explainError(err error) error {

@@ -232,7 +232,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("files %v, want the last three of many", numbers)
 	}
 	for _, n := range numbers {
-		if info, err := os.Stat(l.path(fileName(n))); err != nil || info.Size() > 2000 {
+		if info, err := os.Stat(l.filePath(fileName(n))); err != nil || info.Size() > 2000 {
 			t.Errorf("file %d: %v, %v", n, info, err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("report %+v", report)
 	}
 	// Without the head, what is kept is a chain still, and the log goes on with it.
-	if err := os.Remove(l.path(headName)); err != nil {
+	if err := os.Remove(l.filePath(headName)); err != nil {
 		t.Fatal(err)
 	}
 	if r := verified(t, dir); len(r.Notes) == 0 {
@@ -279,12 +279,12 @@ func TestTornLine(t *testing.T) {
 	dir := t.TempDir()
 	l := closing(t, New(Options{Dir: dir}))
 	fill(t, l, 3)
-	whole, err := os.ReadFile(l.path(fileName(1)))
+	whole, err := os.ReadFile(l.filePath(fileName(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	fill(t, l, 1)
-	last, err := os.ReadFile(l.path(fileName(1)))
+	last, err := os.ReadFile(l.filePath(fileName(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestTornLine(t *testing.T) {
 	for n := len(whole); n < len(last); n += 7 { // as a process leaves it that dies while it writes
 		torn := t.TempDir()
 		k := closing(t, New(Options{Dir: torn}))
-		b, err := headBefore.encode()
+		b, err := headBefore.encodeHead()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestTornLine(t *testing.T) {
 	}
 	// A line that was written whole before the head was moved is a record.
 	whole2 := t.TempDir()
-	b, err := headBefore.encode()
+	b, err := headBefore.encodeHead()
 	if err != nil {
 		t.Fatal(err)
 	}

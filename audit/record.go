@@ -115,8 +115,8 @@ const (
 	tailLength = len(hashMember) + 2*sha256.Size + len(lineEnd)
 )
 
-// encode writes the line of r with its line feed, and sets r.Hash.
-func (r *Record) encode() ([]byte, error) {
+// encodeLine writes the line of r with its line feed, and sets r.Hash.
+func (r *Record) encodeLine() ([]byte, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode record: %w", err)

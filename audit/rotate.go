@@ -4,11 +4,11 @@ import (
 	"os"
 )
 
-// rotate continues the chain in a new file, and removes files beyond MaxFiles. The caller has the lock.
+// rotateFiles continues the chain in a new file, and removes files beyond MaxFiles. The caller has the lock.
 //
 // The new file exists before the head names it, and the head records what is removed before it is gone: wherever a
 // process dies, the next one finds a chain that goes on.
-func (l *Log) rotate(h *checkpoint) error {
+func (l *Log) rotateFiles(h *checkpoint) error {
 	if err := l.checkFault("list"); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (l *Log) removeOld(h *checkpoint, numbers []int) error {
 	moved := *h
 	moved.Base = h.Anchor
 	if kept[0] != h.File {
-		first, err := firstRecord(l.path(fileName(kept[0])))
+		first, err := firstRecord(l.filePath(fileName(kept[0])))
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (l *Log) removeOld(h *checkpoint, numbers []int) error {
 		if err := l.checkFault("remove"); err != nil {
 			return err
 		}
-		if err := os.Remove(l.path(fileName(number))); err != nil {
+		if err := os.Remove(l.filePath(fileName(number))); err != nil {
 			return err
 		}
 	}

@@ -141,7 +141,7 @@ func (v *verifier) listSized() ([]sized, error) {
 		if err := l.lockFile(); err != nil {
 			return nil, err
 		}
-		defer func() { _ = unlock(l.head) }()
+		defer func() { _ = releaseLock(l.head) }()
 		v.head, err = readCheckpoint(l.head)
 		v.known = err == nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -303,15 +303,15 @@ func (v *verifier) noteRecord(here place, r Record) {
 		v.addNote("%s:%d: a record was not written whole before this one", here.file, here.line)
 	case Cut:
 		v.addNote("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
-			r.Torn.size())
+			r.Torn.sizeInBytes())
 	case Resume:
 		v.addNote("%s:%d: the head file was lost and was rebuilt from the records", here.file,
 			here.line)
 	}
 }
 
-// size returns the length of the scrap in bytes.
-func (s *Scrap) size() int64 {
+// sizeInBytes returns the length of the scrap in bytes.
+func (s *Scrap) sizeInBytes() int64 {
 	if s == nil {
 		return 0
 	}

@@ -22,7 +22,7 @@ func forged(t *testing.T, text []byte, change func(*Record)) []byte {
 		t.Fatal(err)
 	}
 	change(&r)
-	out, err := r.encode()
+	out, err := r.encodeLine()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestAnchors(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	r := Record{Seq: 7, Kind: Call, Tool: "s/t", Outcome: OK, Prev: zeroHash, Given: json.RawMessage(`{"a":[1,2]}`)}
-	b, err := r.encode()
+	b, err := r.encodeLine()
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func FuzzDecode(f *testing.F) {
 		if hashOf(text[:len(text)-tailLength]) != got.Hash {
 			t.Fatalf("%q has the hash %s", line, got.Hash)
 		}
-		again, err := got.encode()
+		again, err := got.encodeLine()
 		if err != nil {
 			return // a Given that JSON takes and encoding refuses
 		}
@@ -285,7 +285,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzDecodeHead(f *testing.F) {
-	b, err := checkpoint{Anchor: Anchor{3, zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1, Size: 10}.encode()
+	b, err := checkpoint{Anchor: Anchor{3, zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1, Size: 10}.encodeHead()
 	if err != nil {
 		f.Fatal(err)
 	}

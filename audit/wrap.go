@@ -53,7 +53,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	}
 	start := time.Now()
 	res, err := c.next.Call(ctx, call)
-	r.Millis = milliseconds(time.Since(start))
+	r.Millis = toMilliseconds(time.Since(start))
 	c.log.setOutcome(ctx, &r, res, err)
 	_ = c.log.writeRecord(&r) // the call was made, so its answer is passed on; Err and the log report the failure
 	return res, err
@@ -176,8 +176,8 @@ func storedArguments(args json.RawMessage) json.RawMessage {
 	return text
 }
 
-// milliseconds returns a duration in milliseconds, to the microsecond.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// toMilliseconds returns a duration in milliseconds, to the microsecond.
+func toMilliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // cutText bounds names that others chose.
 func cutText(s string) string {

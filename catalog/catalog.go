@@ -179,10 +179,10 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 // cannot be reached keeps no tool out: it is asked again at the next change, and until then the tools are found by
 // words. The caller holds mu.
 func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entry, batch *store.Batch) error {
-	st.derived.add(c.unsaved)
+	st.derived.addContent(c.unsaved)
 	made, err := c.o.indexer.prepare(ctx, entries, st.derived, c.o.Progress)
-	c.unsaved.add(made) // also if the write below fails: nothing is embedded twice
-	st.derived.add(made)
+	c.unsaved.addContent(made) // also if the write below fails: nothing is embedded twice
+	st.derived.addContent(made)
 	decided := !batch.Empty() // otherwise the write only saves work, and may fail
 	if ctx.Err() != nil {
 		return &tool.Error{
@@ -226,7 +226,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 // publish makes st visible: first in the index, then in Set.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
 	c.o.indexer.release()
-	set := st.set()
+	set := st.visibleSet()
 	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {
 		return fmt.Errorf("publish tools: %w", err)
 	}

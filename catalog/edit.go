@@ -53,8 +53,8 @@ func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p
 	})
 }
 
-// overlay returns the stored overlay of this name, nil if there is none.
-func (st *state) overlay(name string) *sources.Overlay {
+// overlayNamed returns the stored overlay of this name, nil if there is none.
+func (st *state) overlayNamed(name string) *sources.Overlay {
 	if i := slices.IndexFunc(st.overlays, func(o *sources.Overlay) bool { return o.Name == name }); i >= 0 {
 		return st.overlays[i]
 	}
@@ -75,7 +75,7 @@ func (st *state) withOverlays(changed ...*sources.Overlay) (*state, *store.Batch
 	batch := &store.Batch{Overlays: map[string][]byte{}}
 	overlays := slices.Clone(st.overlays)
 	for _, o := range changed {
-		stored := st.overlay(o.Name)
+		stored := st.overlayNamed(o.Name)
 		overlays = slices.DeleteFunc(overlays, func(have *sources.Overlay) bool { return have.Name == o.Name })
 		if len(o.Tools) == 0 {
 			if stored != nil {

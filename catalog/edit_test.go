@@ -55,7 +55,7 @@ func TestEditOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit("a/x", &sources.Patch{}, "a/x") // c reads what other wrote first
-	if c.Set().All()[1].Disabled || len(c.st.Load().overlay("panel").Tools) != 0 {
+	if c.Set().All()[1].Disabled || len(c.st.Load().overlayNamed("panel").Tools) != 0 {
 		t.Error("an empty patch leaves something behind")
 	}
 	for name, bad := range map[string]*sources.Patch{

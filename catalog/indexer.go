@@ -40,8 +40,9 @@ func newDerived() *derived {
 	return &derived{vectors: map[store.TextHash]store.Vector{}, lent: map[tool.Hash][]byte{}}
 }
 
-// add adds the content of more. Vectors of two models are never mixed: vectors of another model replace those of m.
-func (m *derived) add(more *derived) {
+// addContent adds the content of more. Vectors of two models are never mixed: vectors of another model replace those of
+// m.
+func (m *derived) addContent(more *derived) {
 	if m.model != more.model && len(more.vectors) > 0 {
 		m.model = more.model
 		clear(m.vectors)

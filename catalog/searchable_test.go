@@ -209,7 +209,7 @@ func TestOtherLayoutIsMadeAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			have := newDerived()
-			have.add(made)
+			have.addContent(made)
 			have.lent[e.hash] = c.stored
 			done := 0
 			again, err := x.prepare(t.Context(), []entry{e}, have, func(n, _ int) { done = n })

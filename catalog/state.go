@@ -79,7 +79,7 @@ func (st *state) clone() *state {
 		servers: st.servers, overlays: st.overlays, trust: st.trust, derived: newDerived(),
 		owned: map[string]map[tool.ID]bool{},
 	}
-	out.derived.add(st.derived)
+	out.derived.addContent(st.derived)
 	for id, r := range out.records {
 		out.own(id, r.Source)
 	}
@@ -183,10 +183,10 @@ func (st *state) changedEntries(b *store.Batch) []entry {
 	return out
 }
 
-// set returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay the
-// same while they are held.
-func (st *state) set() *tool.Set {
-	all, held := st.tools(), map[tool.ID]string{}
+// visibleSet returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay
+// the same while they are held.
+func (st *state) visibleSet() *tool.Set {
+	all, held := st.servedTools(), map[tool.ID]string{}
 	for _, e := range st.held {
 		all = append(all, e.tool)
 		held[e.tool.ID()] = st.trust.HoldReason(formOf(st.records[e.tool.ID()]))
@@ -242,8 +242,8 @@ func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 	return out
 }
 
-// tools returns the tools that are served, by ID.
-func (st *state) tools() []*tool.Tool {
+// servedTools returns the tools that are served, by ID.
+func (st *state) servedTools() []*tool.Tool {
 	out := make([]*tool.Tool, len(st.entries))
 	for i, e := range st.entries {
 		out[i] = e.tool

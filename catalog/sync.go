@@ -372,7 +372,7 @@ func (c *Catalog) changeOverlay(
 	var report Report
 	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
 		report = Report{Source: name}
-		have := st.overlay(name)
+		have := st.overlayNamed(name)
 		o := change(have)
 		encoded, err := o.Encode()
 		if err != nil {

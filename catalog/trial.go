@@ -113,7 +113,7 @@ func (x *searchable) knownQuestions(st *state, spoken map[tool.ID]bool, into *Tr
 // are held out.
 func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry) (*index.Snapshot, error) {
 	have := newDerived()
-	have.add(st.derived)
+	have.addContent(st.derived)
 	lender := x.m.Base.Lender(x.m.Encoder)
 	lender.Without = isHeldOut
 	if err := x.analyseTools(ctx, lender, asked, have); err != nil {
@@ -124,6 +124,6 @@ func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry
 	if err != nil {
 		return nil, err
 	}
-	have.add(made)
-	return x.buildSnapshot(tool.NewSet(st.tools(), ""), st.entries, have)
+	have.addContent(made)
+	return x.buildSnapshot(tool.NewSet(st.servedTools(), ""), st.entries, have)
 }

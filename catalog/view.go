@@ -32,13 +32,13 @@ func (c *Catalog) searchIndexer() *searchable {
 }
 
 // Tools returns the tools that are served, by ID, with the overlays applied.
-func (v View) Tools() []*tool.Tool { return v.st.tools() }
+func (v View) Tools() []*tool.Tool { return v.st.servedTools() }
 
 // Has reports whether a tool is stored, served or held.
 func (v View) Has(id tool.ID) bool { _, ok := v.st.records[id]; return ok }
 
 // Overlay returns the stored overlay of this name, nil if there is none.
-func (v View) Overlay(name string) *sources.Overlay { return v.st.overlay(name) }
+func (v View) Overlay(name string) *sources.Overlay { return v.st.overlayNamed(name) }
 
 // Familiarity returns the likeness of a served tool to the nearest archetype, from 0 to 1; false if it is unknown.
 func (v View) Familiarity(id tool.ID) (like float32, ok bool) {

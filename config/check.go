@@ -18,11 +18,11 @@ type checker struct {
 	lines map[string]int // of each key that was checked, by its path; from 1
 }
 
-// check returns an Invalid error for the first value in n, in the order of the file, that the schema does not allow.
-// path is the key of n, "" for the document.
-func (c *checker) check(n *yaml.Node, s schema, path string) error {
+// checkNode returns an Invalid error for the first value in n, in the order of the file, that the schema does not
+// allow. path is the key of n, "" for the document.
+func (c *checker) checkNode(n *yaml.Node, s schema, path string) error {
 	if n.Kind == yaml.AliasNode { // it ends: decoding has rejected recursive and exploding aliases
-		return c.check(n.Alias, s, path)
+		return c.checkNode(n.Alias, s, path)
 	}
 	kind, _ := s["type"].(string)
 	if s["pattern"] == boolPattern { // YAML reads some spellings of a truth value as texts or numbers
@@ -35,16 +35,17 @@ func (c *checker) check(n *yaml.Node, s schema, path string) error {
 		return nil
 	}
 	if got := kindOf(n); got != kind && (got != "integer" || kind != "number") {
-		return c.bad(n, "write "+wanted[kind], "%s is %s, not %s", path, wanted[got], wanted[kind])
+		return c.invalidAt(n, "write "+wanted[kind], "%s is %s, not %s", path, wanted[got], wanted[kind])
 	}
 	if choices, ok := s["enum"].([]string); ok && !slices.Contains(choices, n.Value) {
-		return c.bad(n, "use one of "+strings.Join(choices, ", "), "%s cannot be %q", path, n.Value)
+		return c.invalidAt(n, "use one of "+strings.Join(choices, ", "), "%s cannot be %q", path, n.Value)
 	}
 	if most, ok := s["maximum"].(int); ok {
 		least, _ := s["minimum"].(int)
 		var x float64
 		if err := n.Decode(&x); err != nil || x < float64(least) || x > float64(most) {
-			return c.bad(n, fmt.Sprintf("give a number from %d to %d", least, most), "%s cannot be %s", path, n.Value)
+			return c.invalidAt(n, fmt.Sprintf("give a number from %d to %d", least, most), "%s cannot be %s", path,
+				n.Value)
 		}
 	}
 	switch kind {
@@ -53,7 +54,7 @@ func (c *checker) check(n *yaml.Node, s schema, path string) error {
 	case "array":
 		items, _ := s["items"].(schema)
 		for i, e := range n.Content {
-			if err := c.check(e, items, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := c.checkNode(e, items, fmt.Sprintf("%s[%d]", path, i)); err != nil {
 				return err
 			}
 		}
@@ -68,7 +69,7 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Tag == "!!merge" {
-			if err := c.check(value, s, path); err != nil { // "<<": its members count as members of this mapping
+			if err := c.checkNode(value, s, path); err != nil { // "<<": its members count as members of this mapping
 				return err
 			}
 			continue
@@ -83,18 +84,18 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 				where = "the configuration"
 			}
 			if env := secretVariable(strings.TrimPrefix(path+"."+key.Value, ".")); env != "" {
-				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file",
-					path, key.Value)
+				return c.invalidAt(key, "give it in the environment, as "+env,
+					"%s.%s is a secret, and stands in no file", path, key.Value)
 			}
 			hint := "the nearest known key is " + sources.Nearest(key.Value, slices.Sorted(maps.Keys(properties)))
 			if elsewhere := settingNamed(key.Value); elsewhere != "" {
 				hint = "its place is " + elsewhere
 			}
-			return c.bad(key, hint, "%s has no key %q", where, key.Value)
+			return c.invalidAt(key, hint, "%s has no key %q", where, key.Value)
 		}
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
 		c.lines[inner] = key.Line
-		if err := c.check(value, next, inner); err != nil {
+		if err := c.checkNode(value, next, inner); err != nil {
 			return err
 		}
 	}
@@ -122,8 +123,8 @@ func secretVariable(key string) string {
 	return ""
 }
 
-// bad returns an Invalid error with the file and the line of n.
-func (c *checker) bad(n *yaml.Node, hint, format string, args ...any) error {
+// invalidAt returns an Invalid error with the file and the line of n.
+func (c *checker) invalidAt(n *yaml.Node, hint, format string, args ...any) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: fmt.Sprintf("%s:%d: ", c.file, n.Line) +
 		fmt.Sprintf(format, args...), Hint: hint}
 }

@@ -238,7 +238,7 @@ func TestSettingsHaveFields(t *testing.T) {
 			continue
 		}
 		keys[strings.ToLower(s.Key)] = true
-		if s.Default != nil && s.assign(fieldOf(&Config{}, s.Key), s.Default) != nil {
+		if s.Default != nil && s.assignValue(fieldOf(&Config{}, s.Key), s.Default) != nil {
 			t.Errorf("%s cannot have its default %v", s.Key, s.Default)
 		}
 	}

@@ -38,7 +38,7 @@ func (l *Loader) readFile() (*file, error) {
 		return &file{}, nil
 	}
 	if err != nil {
-		return nil, unreadable("read configuration", l.path, err)
+		return nil, unreadableFile("read configuration", l.path, err)
 	}
 	return parseFile(l.path, b, l.o.Getenv)
 }
@@ -60,9 +60,9 @@ func readBounded(path string) ([]byte, error) {
 	return b, err
 }
 
-// unreadable returns the Invalid error for a file that cannot be read. The path in err is dropped, since the message
-// names it.
-func unreadable(op, path string, err error) error {
+// unreadableFile returns the Invalid error for a file that cannot be read. The path in err is dropped, since the
+// message names it.
+func unreadableFile(op, path string, err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
@@ -154,7 +154,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 		return out, nil
 	}
 	c := &checker{file: filepath.Base(path), lines: out.lines}
-	if err := c.check(doc.Content[0], Schema(), ""); err != nil {
+	if err := c.checkNode(doc.Content[0], Schema(), ""); err != nil {
 		return nil, err
 	}
 	if err := doc.Decode(&tree); err != nil {

@@ -79,17 +79,17 @@ func Load(o Options) (*Loader, error) {
 		}
 	}
 	if l.path != "" {
-		l.watch(&watchedFile{path: l.path, optional: !l.explicit})
+		l.watchFile(&watchedFile{path: l.path, optional: !l.explicit})
 	}
 	f, err := l.readFile()
 	if err == nil {
 		l.file = f
 	}
-	now, origins, buildErr := l.build(l.file)
+	now, origins, buildErr := l.applyLayers(l.file)
 	l.origins = origins
 	l.now.Store(now)
 	if path := now.Serve.ProfilesFile; path != "" {
-		l.watch(&watchedFile{path: path})
+		l.watchFile(&watchedFile{path: path})
 	}
 	return l, cmp.Or(err, buildErr)
 }
@@ -170,9 +170,9 @@ func (l *Loader) fileOrigin(keys ...string) Origin {
 	return Origin{"file", l.path}
 }
 
-// build applies the layers: default, file, environment, flag. A value that cannot be used is an error unless a later
-// layer replaces it. The error is of the first such setting; all others are set all the same.
-func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
+// applyLayers applies the layers: default, file, environment, flag. A value that cannot be used is an error unless a
+// later layer replaces it. The error is of the first such setting; all others are set all the same.
+func (l *Loader) applyLayers(f *file) (*Config, map[string]Origin, error) {
 	c, origins := &Config{}, map[string]Origin{}
 	var first error
 	if dir := DefaultDataDir(l.o.Getenv); dir != "" {
@@ -182,7 +182,7 @@ func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 		field := fieldOf(c, s.Key)
 		var bad error // of the layer that decides
 		use := func(v any, o Origin) {
-			if err := s.assign(field, v); err != nil {
+			if err := s.assignValue(field, v); err != nil {
 				bad = UsageError{fmt.Sprintf("%s cannot be %q", o.Source, TextOf(v)), err.Error()}
 				return
 			}
@@ -230,15 +230,15 @@ func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 	return c, origins, first
 }
 
-// assign sets a field to a value of the field's type, or to a text in the form of the environment. The error is the
-// remedy, for use as a hint. After an error the field is unchanged.
-func (s Setting) assign(field reflect.Value, v any) error {
+// assignValue sets a field to a value of the field's type, or to a text in the form of the environment. The error is
+// the remedy, for use as a hint. After an error the field is unchanged.
+func (s Setting) assignValue(field reflect.Value, v any) error {
 	text, isText := v.(string)
 	switch s.Kind() {
 	case "string":
 		text = TextOf(v)
 		if s.Choices != nil && !slices.Contains(s.Choices, text) {
-			return errors.New("use " + alternatives(s.Choices))
+			return errors.New("use " + joinChoices(s.Choices))
 		}
 		field.SetString(text)
 	case "boolean":
@@ -290,8 +290,8 @@ func (s Setting) wantedNumber() string {
 	return fmt.Sprintf("give a whole number from %d to %d", s.Min, s.Max)
 }
 
-// alternatives joins words as people write a choice: "a, b or c".
-func alternatives(words []string) string {
+// joinChoices joins words as people write a choice: "a, b or c".
+func joinChoices(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")

@@ -35,7 +35,7 @@ var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 func readProfiles(path string) (map[string]Profile, error) {
 	b, err := readBounded(path)
 	if err != nil {
-		return nil, unreadable("read profiles", path, err)
+		return nil, unreadableFile("read profiles", path, err)
 	}
 	profiles, err := parseProfiles(b)
 	if err != nil {
@@ -68,10 +68,10 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 			hint = "use letters, digits, dots, hyphens and underscores, 64 at most"
 		case p.Confirm != "" && !slices.Contains(ConfirmModes(), p.Confirm):
 			msg = fmt.Sprintf("profile %s: confirm cannot be %q", name, p.Confirm)
-			hint = "use " + alternatives(ConfirmModes())
+			hint = "use " + joinChoices(ConfirmModes())
 		case p.Mode != "" && !IsMode(p.Mode):
 			msg = fmt.Sprintf("profile %s: unknown mode %q", name, p.Mode)
-			hint = "use " + alternatives(Modes())
+			hint = "use " + joinChoices(Modes())
 		default:
 			continue
 		}

@@ -68,9 +68,9 @@ type watchedFile struct {
 	sum      [sha256.Size]byte // of the text, or of the error of reading it
 }
 
-// changed reports whether the file's text, or the error of reading it, differs from the last look. It reads the file
+// hasChanged reports whether the file's text, or the error of reading it, differs from the last look. It reads the file
 // only if its metadata do not prove that it is the same. So an error counts as a change once, and is reported once.
-func (w *watchedFile) changed() bool {
+func (w *watchedFile) hasChanged() bool {
 	info, err := os.Stat(w.path)
 	if err == nil && w.info != nil && os.SameFile(w.info, info) && w.info.Size() == info.Size() &&
 		w.info.ModTime().Equal(info.ModTime()) && time.Since(info.ModTime()) > settleTime {
@@ -90,9 +90,9 @@ func (w *watchedFile) changed() bool {
 	return changed
 }
 
-// watch has Reload look at a file, beginning with the text it has now.
-func (l *Loader) watch(w *watchedFile) {
-	w.changed()
+// watchFile has Reload look at a file, beginning with the text it has now.
+func (l *Loader) watchFile(w *watchedFile) {
+	w.hasChanged()
 	w.info = nil // the text may be newer than what is read next
 	l.watched = append(l.watched, w)
 }
@@ -104,7 +104,7 @@ func (l *Loader) Reload() (*Change, error) {
 	defer l.mu.Unlock()
 	changed := false
 	for _, w := range l.watched {
-		changed = w.changed() || changed
+		changed = w.hasChanged() || changed
 	}
 	if !changed {
 		return nil, nil
@@ -113,7 +113,7 @@ func (l *Loader) Reload() (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, origins, err := l.build(f)
+	now, origins, err := l.applyLayers(f)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ const schemaURI = "http://json-schema.org/draft-07/schema#"
 
 // Schema returns the JSON Schema of the configuration file, which editors use and files are checked against.
 func Schema() map[string]any {
-	root := object("", map[string]schema{
+	root := objectSchema("", map[string]schema{
 		"$schema": stringOf("the schema of this file, for editors"),
 		"servers": {
 			"type": "object", "description": "MCP servers by name, as clients write them",
@@ -36,19 +36,19 @@ func Schema() map[string]any {
 		at, key := properties, s.Key
 		if group, rest, ok := strings.Cut(key, "."); ok {
 			if at[group] == nil {
-				at[group] = object("of tooldex "+group, nil)
+				at[group] = objectSchema("of tooldex "+group, nil)
 			}
 			at, key = at[group].properties(), rest
 		}
-		at[key] = s.schema()
+		at[key] = s.valueSchema()
 	}
 	root["$schema"] = schemaURI
 	root["title"] = "Configuration of tooldex"
 	return root
 }
 
-// schema returns the schema of the value of a setting.
-func (s Setting) schema() schema {
+// valueSchema returns the schema of the value of a setting.
+func (s Setting) valueSchema() schema {
 	about := s.About
 	if s.Flag != "" {
 		about += " (--" + s.Flag + ", " + s.Env + ")"
@@ -83,7 +83,7 @@ func (s schema) properties() map[string]schema {
 	return p
 }
 
-func object(about string, properties map[string]schema) schema {
+func objectSchema(about string, properties map[string]schema) schema {
 	if properties == nil {
 		properties = map[string]schema{}
 	}
@@ -110,13 +110,13 @@ func textMap(about string) schema {
 	return schema{"type": "object", "description": about, "additionalProperties": schema{"type": "string"}}
 }
 
-func typed(kind, about string) schema { return schema{"type": kind, "description": about} }
+func typedSchema(kind, about string) schema { return schema{"type": kind, "description": about} }
 
 // serverSchema describes a server by the keys that package sources reads. It has to follow that package: a key that is
 // missing here is rejected in a tooldex.yaml.
 func serverSchema() schema {
 	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote"}
-	return object("", map[string]schema{
+	return objectSchema("", map[string]schema{
 		"command": stringOf("the program"), "args": listOf("string", "its arguments"),
 		"env":     textMap("variables of its environment"),
 		"cwd":     stringOf("the folder in which it runs"),
@@ -125,13 +125,16 @@ func serverSchema() schema {
 		"httpUrl": stringOf("the same as url"),
 		"headers": textMap("sent with every request"),
 		"type":    stringOf("how it is reached", kinds...), "transport": stringOf("the same as type", kinds...),
-		"disabled": typed("boolean", "whether it is left out"), "enabled": typed("boolean", "the contrary of disabled"),
-		"timeout": typed("number", "milliseconds for a call"), "callTimeout": typed("number", "the same as timeout"),
-		"startTimeout": typed("number", "milliseconds for a start, not counting an installation by npx or uvx"),
-		"trust":        typed("boolean", "whether its tools are taken as they are, without a look at what they say"),
-		"start":        stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"),
-		"idleTimeout":  typed("number", "milliseconds without use after which it is stopped; negative for never"),
-		"concurrency":  typed("integer", "calls that run at once"), "queue": typed("integer",
+		"disabled": typedSchema("boolean", "whether it is left out"), "enabled": typedSchema("boolean",
+			"the contrary of disabled"),
+		"timeout": typedSchema("number", "milliseconds for a call"), "callTimeout": typedSchema("number",
+			"the same as timeout"),
+		"startTimeout": typedSchema("number", "milliseconds for a start, not counting an installation by npx or uvx"),
+		"trust": typedSchema("boolean",
+			"whether its tools are taken as they are, without a look at what they say"),
+		"start":       stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"),
+		"idleTimeout": typedSchema("number", "milliseconds without use after which it is stopped; negative for never"),
+		"concurrency": typedSchema("integer", "calls that run at once"), "queue": typedSchema("integer",
 			"further calls that wait; negative for none"),
 		"description": stringOf("for people"),
 	})
@@ -150,7 +153,7 @@ func profileSchema() schema {
 		"confirmTools":  listOf("string", "further tools that need it, by patterns"),
 		"confirmExcept": listOf("string", "tools that need none, by patterns"),
 	}
-	out := object("", nil)
+	out := objectSchema("", nil)
 	for f := range reflect.TypeFor[Profile]().Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		if about, ok := abouts[key]; ok {

@@ -38,11 +38,11 @@ func parseBPE(raw json.RawMessage) (tokenModel, error) {
 		Bytes  bool              `json:"byte_fallback"`
 		Whole  bool              `json:"ignore_merges"`
 	}
-	if err := unmarshal(raw, &f, "BPE"); err != nil {
+	if err := unmarshalPart(raw, &f, "BPE"); err != nil {
 		return nil, err
 	}
 	if f.Merges == nil {
-		return nil, unreadable("tokenizer: BPE has no merges")
+		return nil, unreadableModel("tokenizer: BPE has no merges")
 	}
 	m := &bpeModel{
 		vocab: f.Vocab, merges: make(map[[2]int32]merge, len(f.Merges)), unk: -1, fuse: f.Fuse, bytes: f.Bytes,
@@ -52,7 +52,7 @@ func parseBPE(raw json.RawMessage) (tokenModel, error) {
 	if f.Unk != nil {
 		id, ok := f.Vocab[*f.Unk]
 		if !ok {
-			return nil, unreadable("tokenizer: BPE has no token %.40q for what is unknown", *f.Unk)
+			return nil, unreadableModel("tokenizer: BPE has no token %.40q for what is unknown", *f.Unk)
 		}
 		m.unk = id
 	}
@@ -71,17 +71,17 @@ func (m *bpeModel) addMerge(rank int, raw json.RawMessage) error {
 	var line string
 	if json.Unmarshal(raw, &line) == nil {
 		pair = strings.Split(line, " ")
-	} else if err := unmarshal(raw, &pair, "a merge of BPE"); err != nil {
+	} else if err := unmarshalPart(raw, &pair, "a merge of BPE"); err != nil {
 		return err
 	}
 	if len(pair) != 2 {
-		return unreadable("tokenizer: merge %d of BPE is not of two tokens", rank)
+		return unreadableModel("tokenizer: merge %d of BPE is not of two tokens", rank)
 	}
 	a, okA := m.vocab[pair[0]]
 	b, okB := m.vocab[pair[1]]
 	into, ok := m.vocab[pair[0]+strings.TrimPrefix(pair[1], m.prefix)]
 	if !okA || !okB || !ok {
-		return unreadable("tokenizer: merge %d of BPE, of %.40q and %.40q, is of tokens that are not there", rank,
+		return unreadableModel("tokenizer: merge %d of BPE, of %.40q and %.40q, is of tokens that are not there", rank,
 			pair[0], pair[1])
 	}
 	m.merges[[2]int32{a, b}] = merge{rank, into}

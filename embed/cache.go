@@ -50,7 +50,7 @@ func (c *Cache) Documents(ctx context.Context, docs []Document) ([][]float32, er
 // ones.
 func (c *Cache) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	before := c.of.Model()
-	out, asked, places := c.lookup(before, texts)
+	out, asked, places := c.lookupVectors(before, texts)
 	if len(asked) == 0 {
 		return out, nil
 	}
@@ -67,12 +67,12 @@ func (c *Cache) Queries(ctx context.Context, texts []string) ([][]float32, error
 	for i, v := range fresh {
 		out[places[i]] = v
 	}
-	c.remember(before, asked, fresh)
+	c.rememberVectors(before, asked, fresh)
 	return out, nil
 }
 
-// lookup returns copies of the cached vectors at their places in out, and the texts and places of the rest.
-func (c *Cache) lookup(m Model, texts []string) (out [][]float32, asked []string, places []int) {
+// lookupVectors returns copies of the cached vectors at their places in out, and the texts and places of the rest.
+func (c *Cache) lookupVectors(m Model, texts []string) (out [][]float32, asked []string, places []int) {
 	out = make([][]float32, len(texts))
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +90,8 @@ func (c *Cache) lookup(m Model, texts []string) (out [][]float32, asked []string
 	return out, asked, places
 }
 
-// remember stores vectors of a model under their texts, and forgets those of other models.
-func (c *Cache) remember(m Model, texts []string, vectors [][]float32) {
+// rememberVectors stores vectors of a model under their texts, and forgets those of other models.
+func (c *Cache) rememberVectors(m Model, texts []string, vectors [][]float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forgetOthers(m)

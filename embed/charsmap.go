@@ -22,22 +22,22 @@ func parseCharsMap(b []byte) (normalizer, error) {
 		return func(s string) string { return s }, nil
 	}
 	if len(b) < 4 {
-		return nil, unreadable("tokenizer: a table of characters of %d bytes", len(b))
+		return nil, unreadableModel("tokenizer: a table of characters of %d bytes", len(b))
 	}
 	n := int64(binary.LittleEndian.Uint32(b))
 	if n%4 != 0 || n == 0 || n > int64(len(b)-4) {
-		return nil, unreadable("tokenizer: a table of characters whose trie has %d of %d bytes", n, len(b))
+		return nil, unreadableModel("tokenizer: a table of characters whose trie has %d of %d bytes", n, len(b))
 	}
 	m := &charsMap{units: make([]uint32, n/4), texts: b[4+n:]}
 	for i := range m.units {
 		m.units[i] = binary.LittleEndian.Uint32(b[4+4*i:])
 	}
-	return m.normalize, nil
+	return m.normalizeChars, nil
 }
 
-// normalize replaces what the table lists. A character with its marks is looked up as a whole if it has fewer than 6
-// bytes, as SentencePiece does; otherwise, or if it is not listed, each code point is looked up alone.
-func (m *charsMap) normalize(s string) string {
+// normalizeChars replaces what the table lists. A character with its marks is looked up as a whole if it has fewer than
+// 6 bytes, as SentencePiece does; otherwise, or if it is not listed, each code point is looked up alone.
+func (m *charsMap) normalizeChars(s string) string {
 	var out strings.Builder
 	out.Grow(len(s))
 	for len(s) > 0 {

@@ -55,7 +55,7 @@ func Encode(t Table) ([]byte, error) {
 		out = append(out, 0)
 	}
 	out = append(out, rows...)
-	copy(out[36:], digest(out))
+	copy(out[36:], tableDigest(out))
 	return out, nil
 }
 

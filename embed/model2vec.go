@@ -80,7 +80,7 @@ func newModel2Vec(name string, table, tokens []byte) (*Model2Vec, error) {
 	}
 	if !ok || len(rows.shape) != 2 || rows.shape[0] == 0 || rows.shape[1] == 0 || rows.kind == "I64" ||
 		rows.kind == "I32" || rows.kind == "U8" {
-		return nil, unreadable("there is no matrix named embeddings, of floats or int8")
+		return nil, unreadableModel("there is no matrix named embeddings, of floats or int8")
 	}
 	m.rows = rows
 	if err := m.mapTensors(tensors); err != nil {
@@ -101,26 +101,26 @@ func (m *Model2Vec) mapTensors(tensors map[string]tensor) error {
 	n := len(m.tok.tokens)
 	if w, ok := tensors["weights"]; ok {
 		if w.len() < n {
-			return unreadable("%d weights for %d tokens", w.len(), n)
+			return unreadableModel("%d weights for %d tokens", w.len(), n)
 		}
 		m.weights = &w
 	}
 	last := n - 1
 	if list, ok := tensors["mapping"]; ok {
 		if list.len() < n || list.kind != "I64" && list.kind != "I32" {
-			return unreadable("a mapping of %d %s for %d tokens", list.len(), list.kind, n)
+			return unreadableModel("a mapping of %d %s for %d tokens", list.len(), list.kind, n)
 		}
 		m.mapping, last = make([]int32, n), 0
 		for i := range m.mapping {
-			row := list.at(i)
+			row := list.elementAt(i)
 			if row < 0 || row >= float64(m.rows.shape[0]) {
-				return unreadable("token %d is mapped to row %v of %d", i, row, m.rows.shape[0])
+				return unreadableModel("token %d is mapped to row %v of %d", i, row, m.rows.shape[0])
 			}
 			m.mapping[i] = int32(row)
 		}
 	}
 	if last >= m.rows.shape[0] {
-		return unreadable("%d rows for %d tokens", m.rows.shape[0], n)
+		return unreadableModel("%d rows for %d tokens", m.rows.shape[0], n)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (m *Model2Vec) Queries(ctx context.Context, texts []string) ([][]float32, e
 
 // Documents implements [Embedder], with the errors of Queries.
 func (m *Model2Vec) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return m.encodeAll(ctx, len(docs), func(i int) string { return docs[i].text() })
+	return m.encodeAll(ctx, len(docs), func(i int) string { return docs[i].runningText() })
 }
 
 // encodeAll embeds n texts one after another. It sums in float64 and in the order of the tokens, so that the same text
@@ -149,7 +149,7 @@ func (m *Model2Vec) encodeAll(ctx context.Context, n int, text func(int) string)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		ids = m.tokenize(ids[:0], text(i))
+		ids = m.appendCounted(ids[:0], text(i))
 		clear(sum)
 		for _, id := range ids {
 			m.addRow(sum, id)
@@ -165,9 +165,9 @@ func (m *Model2Vec) encodeAll(ctx context.Context, n int, text func(int) string)
 	return out, nil
 }
 
-// tokenize appends the tokens of a text that count, in order. The token for unknown words carries no meaning and is
-// left out, except with a Unigram model, whose unknown() is -1.
-func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
+// appendCounted appends the tokens of a text that count, in order. The token for unknown words carries no meaning and
+// is left out, except with a Unigram model, whose unknown() is -1.
+func (m *Model2Vec) appendCounted(dst []int32, text string) []int32 {
 	if len(text) > m.letters && utf8.RuneCountInString(text) > m.letters {
 		n := 0
 		for at := range text {
@@ -180,7 +180,7 @@ func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
 	}
 	unknown := m.tok.model.unknown()
 	kept := dst
-	for _, id := range m.tok.encode(dst, text)[len(dst):] {
+	for _, id := range m.tok.appendTokens(dst, text)[len(dst):] {
 		if id != unknown && len(kept) < len(dst)+model2vecTokens {
 			kept = append(kept, id)
 		}
@@ -192,7 +192,7 @@ func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
 func (m *Model2Vec) addRow(sum []float64, id int32) {
 	by, row := 1.0, id
 	if m.weights != nil {
-		by = m.weights.at(int(id))
+		by = m.weights.elementAt(int(id))
 	}
 	if m.mapping != nil {
 		row = m.mapping[id]

@@ -274,7 +274,7 @@ func TestModel2VecOfTheTeacher(t *testing.T) {
 		t.Errorf("meaning is lost: merge and pull request %.2f, merge and rain %.2f, weather and rain %.2f, pull request and rain %.2f", cos(0, 1), cos(0, 3), cos(2, 3), cos(1, 3))
 	}
 	spelled := []string{}
-	for _, id := range m.tok.encode(nil, texts[4]) {
+	for _, id := range m.tok.appendTokens(nil, texts[4]) {
 		spelled = append(spelled, m.tok.tokens[id])
 	}
 	if diff := cmp.Diff([]string{"una", "##ffa", "##ble", "cafe", "日", "本"}, spelled); diff != "" {
@@ -347,7 +347,7 @@ func FuzzSafetensors(f *testing.F) {
 				t.Errorf("%s of %v has %d elements", name, a.shape, a.len())
 			}
 			for i := range a.len() {
-				_ = fmt.Sprint(a.at(i))
+				_ = fmt.Sprint(a.elementAt(i))
 			}
 		}
 		if m, err := newModel2Vec("m", b, []byte(smallTokenizer)); err == nil {

@@ -34,13 +34,13 @@ func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normal
 		Prepend string            `json:"prepend"`
 		Map     []byte            `json:"precompiled_charsmap"`
 	}
-	if err := unmarshal(raw, &f, "a normalizer"); err != nil {
+	if err := unmarshalPart(raw, &f, "a normalizer"); err != nil {
 		return nil, err
 	}
 	switch kind {
 	case "Sequence":
 		if depth > maxDepth {
-			return nil, unreadable("tokenizer: sequences of sequences without end")
+			return nil, unreadableModel("tokenizer: sequences of sequences without end")
 		}
 		for _, step := range f.Steps {
 			if dst, err = parseNormalizer(dst, step, depth+1); err != nil {
@@ -70,7 +70,7 @@ func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normal
 	if n, ok := plainNormalizer(kind); ok {
 		return append(dst, n), nil
 	}
-	return nil, unsupported("normalizer", kind)
+	return nil, unsupportedType("normalizer", kind)
 }
 
 // plainNormalizer returns the normalizer of a type without settings, and whether there is one.
@@ -149,7 +149,7 @@ func parsePattern(raw json.RawMessage) (*pattern, error) {
 		String *string
 		Regex  *string
 	}
-	if err := unmarshal(raw, &f, "a pattern"); err != nil {
+	if err := unmarshalPart(raw, &f, "a pattern"); err != nil {
 		return nil, err
 	}
 	switch {
@@ -159,7 +159,7 @@ func parsePattern(raw json.RawMessage) (*pattern, error) {
 	case f.Regex != nil:
 		return compilePattern(*f.Regex)
 	}
-	return nil, unreadable("tokenizer: a pattern is neither String nor Regex")
+	return nil, unreadableModel("tokenizer: a pattern is neither String nor Regex")
 }
 
 // parseReplace returns a normalizer that writes content, literally, in place of each match.
@@ -171,7 +171,7 @@ func parseReplace(raw json.RawMessage, content string) (normalizer, error) {
 	return func(s string) string {
 		var out strings.Builder
 		at := 0
-		for _, m := range p.all(s) {
+		for _, m := range p.allMatches(s) {
 			out.WriteString(s[at:m[0]])
 			out.WriteString(content)
 			at = m[1]
@@ -189,7 +189,7 @@ func parseBertNormalizer(raw json.RawMessage) (normalizer, error) {
 		Accents *bool `json:"strip_accents"`
 		Lower   bool  `json:"lowercase"`
 	}{true, true, nil, true}
-	if err := unmarshal(raw, &f, "BertNormalizer"); err != nil {
+	if err := unmarshalPart(raw, &f, "BertNormalizer"); err != nil {
 		return nil, err
 	}
 	accents := f.Lower

@@ -77,7 +77,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	}
 	client.Transport = limited{client.Transport}
 	return &Ollama{
-		o: o, prefixes: o.Prefixes.or(o.Model), client: api.NewClient(base, &client),
+		o: o, prefixes: o.Prefixes.orDefault(o.Model), client: api.NewClient(base, &client),
 		model: Model{Name: o.Model},
 	}, nil
 }
@@ -111,7 +111,7 @@ func (m *Ollama) Queries(ctx context.Context, texts []string) ([][]float32, erro
 // Documents implements [Embedder]. It compares the digest before and after.
 func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	prefix := m.prefixes.Document
-	out, err := m.embedAll(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
+	out, err := m.embedAll(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].runningText() })
 	if err != nil || len(docs) == 0 {
 		return out, err
 	}
@@ -133,7 +133,7 @@ func (m *Ollama) embedAll(
 	if err := m.checkModel(ctx, age); err != nil {
 		return nil, err
 	}
-	out, err := batches(ctx, n, m.o.Batch, text, m.requestVectors)
+	out, err := embedBatches(ctx, n, m.o.Batch, text, m.requestVectors)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (m *Ollama) embedAll(
 			return nil, err
 		}
 	}
-	return zeroes(out, m.Model().Dims), nil
+	return fillZeroes(out, m.Model().Dims), nil
 }
 
 // checkModel compares the model's digest on the server with the one known, unless that is younger than age.

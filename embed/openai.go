@@ -83,7 +83,7 @@ func NewOpenAI(o OpenAIOptions) (*OpenAI, error) {
 	if o.Patience <= 0 {
 		o.Patience = time.Minute
 	}
-	m := &OpenAI{o: o, prefixes: o.Prefixes.or(o.Model), endpoint: o.URL + "/embeddings"}
+	m := &OpenAI{o: o, prefixes: o.Prefixes.orDefault(o.Model), endpoint: o.URL + "/embeddings"}
 	if o.Client != nil {
 		m.client = *o.Client
 	}
@@ -119,7 +119,7 @@ func (m *OpenAI) Queries(ctx context.Context, texts []string) ([][]float32, erro
 func (m *OpenAI) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	return m.embedAll(ctx, len(docs), m.o.Patience, func(i int) (string, string) {
 		return m.prefixes.Document,
-			m.cutText(docs[i].text())
+			m.cutText(docs[i].runningText())
 	})
 }
 
@@ -140,7 +140,7 @@ func (m *OpenAI) cutText(s string) string {
 func (m *OpenAI) embedAll(ctx context.Context, n int, patience time.Duration, text func(int) (prefix,
 	text string),
 ) ([][]float32, error) {
-	out, err := batches(ctx, n, m.o.Batch, text, func(ctx context.Context, texts []string) ([][]float32, error) {
+	out, err := embedBatches(ctx, n, m.o.Batch, text, func(ctx context.Context, texts []string) ([][]float32, error) {
 		return m.requestWithRetries(ctx, texts, patience)
 	})
 	if err != nil {
@@ -151,7 +151,7 @@ func (m *OpenAI) embedAll(ctx context.Context, n int, patience time.Duration, te
 			return nil, err
 		}
 	}
-	return zeroes(out, int(m.dims.Load())), nil
+	return fillZeroes(out, int(m.dims.Load())), nil
 }
 
 // requestWithRetries embeds one batch. It repeats a request that may succeed later, after half a second and then twice
@@ -214,10 +214,10 @@ func (m *OpenAI) requestOnce(
 	case err != nil:
 		return nil, -1, &Error{
 			Kind: ErrUnavailable, Msg: m.o.URL + " does not answer",
-			Hint: "see whether the address is right and the service runs", Err: m.redact(err),
+			Hint: "see whether the address is right and the service runs", Err: m.redactKey(err),
 		}
 	case answer.StatusCode != http.StatusOK:
-		return nil, retryAfter(answer, body), m.refused(answer.StatusCode, body)
+		return nil, retryAfter(answer, body), m.refusedAnswer(answer.StatusCode, body)
 	}
 	vectors, err = m.parseAnswer(body, len(texts))
 	return vectors, -1, err
@@ -233,10 +233,10 @@ func (m *OpenAI) parseAnswer(body []byte, n int) ([][]float32, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &got); err != nil {
-		return nil, m.unusable("answered with something else: " + m.redact(err).Error())
+		return nil, m.unusableAnswer("answered with something else: " + m.redactKey(err).Error())
 	}
 	if len(got.Data) != n {
-		return nil, m.unusable(fmt.Sprintf("gave %d vectors for %d texts", len(got.Data), n))
+		return nil, m.unusableAnswer(fmt.Sprintf("gave %d vectors for %d texts", len(got.Data), n))
 	}
 	out := make([][]float32, n)
 	for i, d := range got.Data {
@@ -245,38 +245,39 @@ func (m *OpenAI) parseAnswer(body []byte, n int) ([][]float32, error) {
 			at = *d.Index
 		}
 		if at < 0 || at >= n || out[at] != nil {
-			return nil, m.unusable(fmt.Sprintf("numbered a vector %d of %d", at, n))
+			return nil, m.unusableAnswer(fmt.Sprintf("numbered a vector %d of %d", at, n))
 		}
-		dims := m.width(len(d.Vector))
+		dims := m.checkWidth(len(d.Vector))
 		if len(d.Vector) != dims || dims == 0 {
-			return nil, m.unusable(fmt.Sprintf("gave a vector of %d components where %d are expected", len(d.Vector),
-				dims))
+			return nil, m.unusableAnswer(fmt.Sprintf("gave a vector of %d components where %d are expected",
+				len(d.Vector), dims))
 		}
 		if length, ok := scaleToUnit(d.Vector); !ok {
-			return nil, m.unusable(fmt.Sprintf("gave a vector of length %v for text %d of %d", length, at+1, n))
+			return nil, m.unusableAnswer(fmt.Sprintf("gave a vector of length %v for text %d of %d", length, at+1, n))
 		}
 		out[at] = d.Vector
 	}
 	return out, nil
 }
 
-// width returns the model's number of components, which the first vector decides unless it was given in the options.
-func (m *OpenAI) width(n int) int {
+// checkWidth returns the model's number of components, which the first vector decides unless it was given in the
+// options.
+func (m *OpenAI) checkWidth(n int) int {
 	m.dims.CompareAndSwap(0, int64(n))
 	return int(m.dims.Load())
 }
 
-// unusable returns the error of an answer that breaks the API's rules.
-func (m *OpenAI) unusable(what string) error {
+// unusableAnswer returns the error of an answer that breaks the API's rules.
+func (m *OpenAI) unusableAnswer(what string) error {
 	return &Error{
 		Kind: ErrVectors, Msg: fmt.Sprintf("model %s at %s %s", m.o.Model, m.o.URL, what),
 		Hint: "see whether it is an embedding model, and has so many dimensions",
 	}
 }
 
-// refused returns the error of an answer whose status is not 200, with a hint that fits the status.
-func (m *OpenAI) refused(status int, body []byte) error {
-	said := m.said(status, body)
+// refusedAnswer returns the error of an answer whose status is not 200, with a hint that fits the status.
+func (m *OpenAI) refusedAnswer(status int, body []byte) error {
+	said := m.serviceMessage(status, body)
 	e := &Error{
 		Kind: ErrUnavailable, Msg: fmt.Sprintf("%s does not serve %s", m.o.URL, m.o.Model),
 		Hint: "see the service's own log or status page", Err: said,
@@ -298,8 +299,9 @@ func (m *OpenAI) refused(status int, body []byte) error {
 // maxSaid bounds, in bytes, how much of the service's message an error repeats.
 const maxSaid = 300
 
-// said returns the status with the service's own message, in one line and without the key, if there is a message.
-func (m *OpenAI) said(status int, body []byte) error {
+// serviceMessage returns the status with the service's own message, in one line and without the key, if there is a
+// message.
+func (m *OpenAI) serviceMessage(status int, body []byte) error {
 	var e struct {
 		Error json.RawMessage `json:"error"`
 	}
@@ -322,11 +324,11 @@ func (m *OpenAI) said(status int, body []byte) error {
 	if msg != "" {
 		text += ": " + msg
 	}
-	return m.redact(errors.New(text))
+	return m.redactKey(errors.New(text))
 }
 
-// redact removes the key from an error that the service or the network wrote. The copy no longer wraps the original.
-func (m *OpenAI) redact(err error) error {
+// redactKey removes the key from an error that the service or the network wrote. The copy no longer wraps the original.
+func (m *OpenAI) redactKey(err error) error {
 	if m.o.Key == "" || !strings.Contains(err.Error(), m.o.Key) {
 		return err
 	}

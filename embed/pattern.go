@@ -32,12 +32,12 @@ func compilePattern(expr string) (*pattern, error) {
 	// still.
 	if tail && (before != "" && !strings.HasSuffix(before, "|") || after != "" && !strings.HasPrefix(after, "|")) ||
 		strings.Contains(before+after, "(?!") {
-		return nil, unreadable("tokenizer: the pattern %.200q looks ahead in a way that is not known here", expr)
+		return nil, unreadableModel("tokenizer: the pattern %.200q looks ahead in a way that is not known here", expr)
 	}
-	translated, err := translate(before)
+	translated, err := translateClasses(before)
 	if err == nil && tail {
 		var rest string
-		rest, err = translate(after)
+		rest, err = translateClasses(after)
 		translated += `(?P<tail>[` + spaceClass + `]+)` + rest
 	}
 	if err != nil {
@@ -45,21 +45,21 @@ func compilePattern(expr string) (*pattern, error) {
 	}
 	re, err := regexp.Compile(translated)
 	if err != nil {
-		return nil, unreadable("tokenizer: the pattern %.200q: %v", expr, err)
+		return nil, unreadableModel("tokenizer: the pattern %.200q: %v", expr, err)
 	}
 	return &pattern{re: re, tail: max(0, re.SubexpIndex("tail"))}, nil
 }
 
-// translate rewrites classes by Unicode, and possessive quantifiers as ordinary ones: in the tokenizers in use, the
-// text after a possessive quantifier never matches what it would have to give back.
-func translate(expr string) (string, error) {
+// translateClasses rewrites classes by Unicode, and possessive quantifiers as ordinary ones: in the tokenizers in use,
+// the text after a possessive quantifier never matches what it would have to give back.
+func translateClasses(expr string) (string, error) {
 	var out strings.Builder
 	inClass, quantified := false, false
 	for i := 0; i < len(expr); i++ {
 		c := expr[i]
 		if c == '\\' && i+1 < len(expr) {
 			i++
-			s, err := escape(expr[i], inClass)
+			s, err := translateEscape(expr[i], inClass)
 			if err != nil {
 				return "", err
 			}
@@ -90,9 +90,9 @@ func translate(expr string) (string, error) {
 	return out.String(), nil
 }
 
-// escape returns the translation of the character after a backslash; the braces of \p{...} are left to the caller.
-// Inside a class it has no brackets of its own.
-func escape(c byte, inClass bool) (string, error) {
+// translateEscape returns the translation of the character after a backslash; the braces of \p{...} are left to the
+// caller. Inside a class it has no brackets of its own.
+func translateEscape(c byte, inClass bool) (string, error) {
 	class := ""
 	switch c {
 	case 's', 'S':
@@ -111,7 +111,7 @@ func escape(c byte, inClass bool) (string, error) {
 	}
 	switch {
 	case unicode.IsUpper(rune(c)) && inClass:
-		return "", unreadable(`tokenizer: a pattern with \%c in a class is not known here`, c)
+		return "", unreadableModel(`tokenizer: a pattern with \%c in a class is not known here`, c)
 	case unicode.IsUpper(rune(c)):
 		return "[^" + class + "]", nil
 	case inClass:
@@ -123,11 +123,12 @@ func escape(c byte, inClass bool) (string, error) {
 // errAnchor refuses a pattern bound to a place in the text. It could not match rightly, because all applies the pattern
 // to the rest of the text after each match.
 func errAnchor(expr string) error {
-	return unreadable("tokenizer: the pattern %.200q is bound to a place in the text, which is not known here", expr)
+	return unreadableModel("tokenizer: the pattern %.200q is bound to a place in the text, which is not known here",
+		expr)
 }
 
-// all returns every match from the left, as start and end in bytes. Empty matches are skipped.
-func (p *pattern) all(s string) (out [][2]int) {
+// allMatches returns every match from the left, as start and end in bytes. Empty matches are skipped.
+func (p *pattern) allMatches(s string) (out [][2]int) {
 	for at := 0; at <= len(s); {
 		m := p.re.FindStringSubmatchIndex(s[at:])
 		if m == nil {

@@ -10,7 +10,7 @@ type Prefixes struct{ Query, Document string }
 // of no known family.
 func PrefixesOf(model string) Prefixes {
 	name := strings.ToLower(model)
-	for _, i := range instructions() {
+	for _, i := range modelInstructions() {
 		if strings.Contains(name, i.family) {
 			return Prefixes{i.query, i.document}
 		}
@@ -18,8 +18,8 @@ func PrefixesOf(model string) Prefixes {
 	return Prefixes{}
 }
 
-// or returns p, or the prefixes of a model where p is nil.
-func (p *Prefixes) or(model string) Prefixes {
+// orDefault returns p, or the prefixes of a model where p is nil.
+func (p *Prefixes) orDefault(model string) Prefixes {
 	if p != nil {
 		return *p
 	}
@@ -29,8 +29,8 @@ func (p *Prefixes) or(model string) Prefixes {
 // instruction holds the prefixes of one family; family is a lower-case part of the model's name.
 type instruction struct{ family, query, document string }
 
-// instructions lists the families. The first that occurs in a name counts, so exceptions come before the rule.
-func instructions() []instruction {
+// modelInstructions lists the families. The first that occurs in a name counts, so exceptions come before the rule.
+func modelInstructions() []instruction {
 	const represent = "Represent this sentence for searching relevant passages: "
 	return []instruction{
 		{"nomic-embed-text", "search_query: ", "search_document: "},

@@ -28,17 +28,17 @@ func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pr
 		Individual bool              `json:"individual_digits"`
 		Delimiter  string            `json:"delimiter"`
 	}{}
-	if err := unmarshal(raw, &f, "a pre-tokenizer"); err != nil {
+	if err := unmarshalPart(raw, &f, "a pre-tokenizer"); err != nil {
 		return nil, err
 	}
 	one := func(find finder, behavior string) ([]pretokenizer, error) {
-		by, err := splitter(find, behavior, f.Invert)
+		by, err := newSplitter(find, behavior, f.Invert)
 		return append(dst, by), err
 	}
 	switch kind {
 	case "Sequence":
 		if depth > maxDepth {
-			return nil, unreadable("tokenizer: sequences of sequences without end")
+			return nil, unreadableModel("tokenizer: sequences of sequences without end")
 		}
 		for _, step := range f.Steps {
 			if dst, err = parsePretokenizer(dst, step, depth+1); err != nil {
@@ -47,51 +47,51 @@ func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pr
 		}
 		return dst, nil
 	case "BertPreTokenizer":
-		if dst, err = one(runes(unicode.IsSpace), "Removed"); err != nil {
+		if dst, err = one(findRunes(unicode.IsSpace), "Removed"); err != nil {
 			return nil, err
 		}
-		return one(runes(isPunctuation), "Isolated")
+		return one(findRunes(isPunctuation), "Isolated")
 	case "Whitespace":
 		f.Invert = true
 		return one(wordsAndSigns, "Removed")
 	case "WhitespaceSplit":
-		return one(runes(unicode.IsSpace), "Removed")
+		return one(findRunes(unicode.IsSpace), "Removed")
 	case "Punctuation":
 		if f.Behavior == "" {
 			f.Behavior = "Isolated"
 		}
-		return one(runes(isPunctuation), f.Behavior)
+		return one(findRunes(isPunctuation), f.Behavior)
 	case "Digits":
 		if f.Individual {
-			return one(runes(unicode.IsNumber), "Isolated")
+			return one(findRunes(unicode.IsNumber), "Isolated")
 		}
-		return one(runes(unicode.IsNumber), "Contiguous")
+		return one(findRunes(unicode.IsNumber), "Contiguous")
 	case "CharDelimiterSplit":
 		r, n := utf8.DecodeRuneInString(f.Delimiter)
 		if n == 0 || n != len(f.Delimiter) {
-			return nil, unreadable("tokenizer: the delimiter %.40q is not one character", f.Delimiter)
+			return nil, unreadableModel("tokenizer: the delimiter %.40q is not one character", f.Delimiter)
 		}
-		return one(runes(func(c rune) bool { return c == r }), "Removed")
+		return one(findRunes(func(c rune) bool { return c == r }), "Removed")
 	case "Split":
 		p, err := parsePattern(f.Pattern)
 		if err != nil {
 			return nil, err
 		}
-		return one(p.all, f.Behavior)
+		return one(p.allMatches, f.Behavior)
 	case "Metaspace":
 		return parseMetaspace(dst, raw)
 	case "ByteLevel":
 		return parseByteLevel(dst, raw)
 	}
-	return nil, unsupported("pre-tokenizer", kind)
+	return nil, unsupportedType("pre-tokenizer", kind)
 }
 
 // finder returns where in a text something is: pairs of start and end in bytes, in order, not empty and not
 // overlapping.
 type finder func(s string) [][2]int
 
-// runes finds each character that is of a class.
-func runes(is func(rune) bool) finder {
+// findRunes finds each character that is of a class.
+func findRunes(is func(rune) bool) finder {
 	return func(s string) (out [][2]int) {
 		for i, r := range s {
 			if is(r) {
@@ -128,14 +128,14 @@ func wordsAndSigns(s string) (out [][2]int) {
 	return out
 }
 
-// splitter returns a pre-tokenizer that cuts at what find finds, or, inverted, at what lies between. behavior says what
-// becomes of the matches: they are removed, become parts of their own, or join a neighbour. The names are those of the
-// file format.
-func splitter(find finder, behavior string, invert bool) (pretokenizer, error) {
+// newSplitter returns a pre-tokenizer that cuts at what find finds, or, inverted, at what lies between. behavior says
+// what becomes of the matches: they are removed, become parts of their own, or join a neighbour. The names are those of
+// the file format.
+func newSplitter(find finder, behavior string, invert bool) (pretokenizer, error) {
 	var join func(segments []segment) []segment
 	switch behavior {
 	case "Removed":
-		join = removed
+		join = dropMatches
 	case "Isolated":
 		join = func(s []segment) []segment { return s }
 	case "MergedWithPrevious":
@@ -143,12 +143,12 @@ func splitter(find finder, behavior string, invert bool) (pretokenizer, error) {
 	case "MergedWithNext":
 		join = withNext
 	case "Contiguous":
-		join = contiguous
+		join = joinSegments
 	default:
-		return nil, unsupported("split", behavior)
+		return nil, unsupportedType("split", behavior)
 	}
 	return func(dst []part, p part) []part {
-		for _, s := range join(segments(p.text, find, invert)) {
+		for _, s := range join(cutSegments(p.text, find, invert)) {
 			dst = append(dst, part{p.text[s.from:s.to], p.first && s.from == 0})
 		}
 		return dst
@@ -161,8 +161,8 @@ type segment struct {
 	found    bool
 }
 
-// segments cuts the whole of s into matches and what lies between; invert swaps the two.
-func segments(s string, find finder, invert bool) (out []segment) {
+// cutSegments cuts the whole of s into matches and what lies between; invert swaps the two.
+func cutSegments(s string, find finder, invert bool) (out []segment) {
 	at := 0
 	for _, m := range find(s) {
 		if m[0] > at {
@@ -177,8 +177,8 @@ func segments(s string, find finder, invert bool) (out []segment) {
 	return out
 }
 
-// removed drops the segments that matched.
-func removed(in []segment) (out []segment) {
+// dropMatches drops the segments that matched.
+func dropMatches(in []segment) (out []segment) {
 	for _, s := range in {
 		if !s.found {
 			out = append(out, s)
@@ -214,8 +214,8 @@ func withNext(in []segment) (out []segment) {
 	return out
 }
 
-// contiguous joins neighbouring segments of the same kind.
-func contiguous(in []segment) (out []segment) {
+// joinSegments joins neighbouring segments of the same kind.
+func joinSegments(in []segment) (out []segment) {
 	for _, s := range in {
 		if n := len(out); n > 0 && out[n-1].found == s.found {
 			out[n-1].to = s.to
@@ -234,7 +234,7 @@ func parseMetaspace(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 		Prefix *bool        `json:"add_prefix_space"` // in files that have no scheme
 		Split  *bool        `json:"split"`
 	}{}
-	if err := unmarshal(raw, &f, "Metaspace"); err != nil {
+	if err := unmarshalPart(raw, &f, "Metaspace"); err != nil {
 		return nil, err
 	}
 	scheme := valueOf(f.Scheme)
@@ -247,7 +247,7 @@ func parseMetaspace(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 	}
 	sign, n := utf8.DecodeRuneInString(f.Sign)
 	if n == 0 || n != len(f.Sign) || scheme != "always" && scheme != "first" && scheme != "never" {
-		return nil, unreadable("tokenizer: Metaspace with %.40q and %.40q", f.Sign, scheme)
+		return nil, unreadableModel("tokenizer: Metaspace with %.40q and %.40q", f.Sign, scheme)
 	}
 	dst = append(dst, func(dst []part, p part) []part {
 		p.text = strings.ReplaceAll(p.text, " ", f.Sign)
@@ -259,7 +259,7 @@ func parseMetaspace(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 	if f.Split != nil && !*f.Split {
 		return dst, nil
 	}
-	by, err := splitter(runes(func(r rune) bool { return r == sign }), "MergedWithNext", false)
+	by, err := newSplitter(findRunes(func(r rune) bool { return r == sign }), "MergedWithNext", false)
 	return append(dst, by), err
 }
 
@@ -270,7 +270,7 @@ func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 		Prefix bool `json:"add_prefix_space"`
 		Regex  bool `json:"use_regex"`
 	}{true, true}
-	if err := unmarshal(raw, &f, "ByteLevel"); err != nil {
+	if err := unmarshalPart(raw, &f, "ByteLevel"); err != nil {
 		return nil, err
 	}
 	if f.Prefix {
@@ -287,7 +287,7 @@ func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 		if err != nil {
 			return nil, err
 		}
-		by, err := splitter(p.all, "Isolated", false)
+		by, err := newSplitter(p.allMatches, "Isolated", false)
 		if err != nil {
 			return nil, err
 		}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// batches embeds n texts, at most size in one call of ask, one call after another. Text without a letter or digit is
-// not sent, since servers disagree about it: its place in the result stays nil, for zeroes to fill. The first error
+// embedBatches embeds n texts, at most size in one call of ask, one call after another. Text without a letter or digit
+// is not sent, since servers disagree about it: its place in the result stays nil, for zeroes to fill. The first error
 // ends it.
-func batches(ctx context.Context, n, size int, text func(i int) (prefix, text string),
+func embedBatches(ctx context.Context, n, size int, text func(i int) (prefix, text string),
 	ask func(context.Context, []string) ([][]float32, error),
 ) ([][]float32, error) {
 	out := make([][]float32, n)
@@ -30,7 +30,7 @@ func batches(ctx context.Context, n, size int, text func(i int) (prefix, text st
 	}
 	for i := range n {
 		prefix, t := text(i)
-		if sc := (scanner{text: t}); !sc.next() {
+		if sc := (scanner{text: t}); !sc.nextRun() {
 			continue
 		}
 		batch, places = append(batch, prefix+t), append(places, i)
@@ -43,8 +43,8 @@ func batches(ctx context.Context, n, size int, text func(i int) (prefix, text st
 	return out, flush()
 }
 
-// zeroes puts the zero vector of dims components where there is none, and returns vectors.
-func zeroes(vectors [][]float32, dims int) [][]float32 {
+// fillZeroes puts the zero vector of dims components where there is none, and returns vectors.
+func fillZeroes(vectors [][]float32, dims int) [][]float32 {
 	for i := range vectors {
 		if vectors[i] == nil {
 			vectors[i] = make([]float32, dims)
@@ -70,8 +70,8 @@ func scaleToUnit(v []float32) (length float64, ok bool) {
 	return n, true
 }
 
-// text returns a document as models of running text read it: a line for each field that is not empty.
-func (d Document) text() string {
+// runningText returns a document as models of running text read it: a line for each field that is not empty.
+func (d Document) runningText() string {
 	parts := make([]string, 0, fields)
 	if d.Name != "" {
 		parts = append(parts, strings.NewReplacer("_", " ", "-", " ").Replace(d.Name))

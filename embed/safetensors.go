@@ -11,8 +11,8 @@ import (
 // ErrModelFile is wrapped by every error of [OpenModel2Vec] that lies in a file's content rather than in reading it.
 var ErrModelFile = errors.New("not a usable model")
 
-// unreadable returns the error of a model file that cannot be read.
-func unreadable(format string, args ...any) error {
+// unreadableModel returns the error of a model file that cannot be read.
+func unreadableModel(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrModelFile, fmt.Sprintf(format, args...))
 }
 
@@ -33,15 +33,15 @@ const maxHeader = 1 << 20
 // no model may need them.
 func parseTensors(b []byte) (map[string]tensor, error) {
 	if len(b) < 8 {
-		return nil, unreadable("%d bytes are too few for safetensors", len(b))
+		return nil, unreadableModel("%d bytes are too few for safetensors", len(b))
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxHeader || n > uint64(len(b)-8) {
-		return nil, unreadable("a safetensors header of %d bytes in a file of %d", n, len(b))
+		return nil, unreadableModel("a safetensors header of %d bytes in a file of %d", n, len(b))
 	}
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(b[8:8+n], &header); err != nil {
-		return nil, unreadable("the safetensors header is not JSON: %v", err)
+		return nil, unreadableModel("the safetensors header is not JSON: %v", err)
 	}
 	data := b[8+n:]
 	out := make(map[string]tensor, len(header))
@@ -69,26 +69,26 @@ func parseTensor(raw json.RawMessage, data []byte) (t tensor, ok bool, err error
 		Offsets []uint64 `json:"data_offsets"`
 	}
 	if err := json.Unmarshal(raw, &h); err != nil {
-		return t, false, unreadable("its header: %v", err)
+		return t, false, unreadableModel("its header: %v", err)
 	}
 	size, ok := map[string]int{"F64": 8, "I64": 8, "F32": 4, "I32": 4, "F16": 2, "BF16": 2, "I8": 1, "U8": 1}[h.Kind]
 	if !ok {
 		return t, false, nil
 	}
 	if len(h.Offsets) != 2 || h.Offsets[0] > h.Offsets[1] || h.Offsets[1] > uint64(len(data)) {
-		return t, false, unreadable("its bytes are %v of %d", h.Offsets, len(data))
+		return t, false, unreadableModel("its bytes are %v of %d", h.Offsets, len(data))
 	}
 	t = tensor{kind: h.Kind, shape: h.Shape, data: data[h.Offsets[0]:h.Offsets[1]], size: size}
 	count := 1
 	for _, n := range h.Shape {
 		// Both factors are at most len(t.data), so the product cannot overflow 64 bits.
 		if n < 0 || n > len(t.data) || count > len(t.data) {
-			return t, false, unreadable("its shape %v does not fit %d bytes", h.Shape, len(t.data))
+			return t, false, unreadableModel("its shape %v does not fit %d bytes", h.Shape, len(t.data))
 		}
 		count *= n
 	}
 	if count*size != len(t.data) {
-		return t, false, unreadable("its shape %v of %s does not fit %d bytes", h.Shape, h.Kind, len(t.data))
+		return t, false, unreadableModel("its shape %v of %s does not fit %d bytes", h.Shape, h.Kind, len(t.data))
 	}
 	return t, true, nil
 }
@@ -96,8 +96,8 @@ func parseTensor(raw json.RawMessage, data []byte) (t tensor, ok bool, err error
 // len returns the number of elements.
 func (t *tensor) len() int { return len(t.data) / t.size }
 
-// at returns element i, counted over all dimensions, as a number.
-func (t *tensor) at(i int) float64 {
+// elementAt returns element i, counted over all dimensions, as a number.
+func (t *tensor) elementAt(i int) float64 {
 	b := t.data[i*t.size:]
 	switch t.kind {
 	case "F64":
@@ -134,7 +134,7 @@ func (t *tensor) addRow(into []float64, i int, by float64) {
 		}
 	default:
 		for k := range into {
-			into[k] += float64(t.at(i*d+k) * by)
+			into[k] += float64(t.elementAt(i*d+k) * by)
 		}
 	}
 }

@@ -40,9 +40,9 @@ const (
 	compact              // of a script without spaces between words
 )
 
-// next reads the next run into s.buf[:s.n] and reports whether there is one. The bytes are valid until it is called
+// nextRun reads the next run into s.buf[:s.n] and reports whether there is one. The bytes are valid until it is called
 // again. ASCII takes a short way through tables; other runes go through wide.
-func (s *scanner) next() bool {
+func (s *scanner) nextRun() bool {
 	s.n, s.camel, s.digits, s.dense = 0, 0, 0, false
 	var last shape
 	for s.at < len(s.text) {
@@ -60,14 +60,14 @@ func (s *scanner) next() bool {
 				return true
 			}
 			s.dense = false // a voice mark that stood alone left no trace
-			s.boundary(last, sh)
+			s.markBoundary(last, sh)
 			s.buf[s.n] = c | asciiLower[c]
 			s.n++
 			s.at++
 			last = sh
 			continue
 		}
-		more, sh := s.wide(last)
+		more, sh := s.readWideRune(last)
 		if !more {
 			return true
 		}
@@ -86,8 +86,8 @@ const (
 	shapeDigit
 )
 
-// boundary marks a place where a part of a name begins at the end of the run: fooBar, HTTPServer, page2.
-func (s *scanner) boundary(last, now shape) {
+// markBoundary marks a place where a part of a name begins at the end of the run: fooBar, HTTPServer, page2.
+func (s *scanner) markBoundary(last, now shape) {
 	if s.n == 0 {
 		return
 	}
@@ -109,13 +109,13 @@ func (s *scanner) upperThenLower() bool {
 	return i < len(s.text) && s.text[i] < utf8.RuneSelf && asciiShape[s.text[i]] == shapeLower
 }
 
-// wide reads one rune that is not ASCII, with the shape of the rune before it, and returns its own shape. It returns
-// false if the run ends before the rune.
-func (s *scanner) wide(last shape) (bool, shape) {
+// readWideRune reads one rune that is not ASCII, with the shape of the rune before it, and returns its own shape. It
+// returns false if the run ends before the rune.
+func (s *scanner) readWideRune(last shape) (bool, shape) {
 	r, size := utf8.DecodeRuneInString(s.text[s.at:])
 	var one [utf8.UTFMax]byte
 	parts := one[:utf8.EncodeRune(one[:], r)]
-	if !whole(r) {
+	if !keepsWhole(r) {
 		if d := norm.NFKD.PropertiesString(s.text[s.at:]).Decomposition(); d != nil {
 			parts = d
 		}
@@ -123,8 +123,8 @@ func (s *scanner) wide(last shape) (bool, shape) {
 	sh := last
 	for i := 0; i < len(parts); {
 		p, n := utf8.DecodeRune(parts[i:])
-		low := fold(p)
-		kind := classify(low)
+		low := foldRune(p)
+		kind := classifyRune(low)
 		switch kind {
 		case drop:
 		case gap:
@@ -146,8 +146,8 @@ func (s *scanner) wide(last shape) (bool, shape) {
 				sh = shapeUpper
 			}
 			s.dense = kind == compact
-			s.boundary(last, sh)
-			s.append(low)
+			s.markBoundary(last, sh)
+			s.appendFolded(low)
 			last = sh
 		}
 		i += n
@@ -156,9 +156,9 @@ func (s *scanner) wide(last shape) (bool, shape) {
 	return true, sh
 }
 
-// whole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart, or is
+// keepsWhole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart, or is
 // known to change nothing, which spares looking it up.
-func whole(r rune) bool {
+func keepsWhole(r rune) bool {
 	switch {
 	case r < 0x0400:
 		return false
@@ -170,8 +170,8 @@ func whole(r rune) bool {
 	return false
 }
 
-// fold lowers case and merges letters that writers exchange freely.
-func fold(r rune) rune {
+// foldRune lowers case and merges letters that writers exchange freely.
+func foldRune(r rune) rune {
 	switch r {
 	case 'ı':
 		return 'i'
@@ -201,9 +201,9 @@ func fold(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// append writes a folded rune at the end of the run, spelling out the letters that stand for two, and merging marks of
-// voice with the kana before them, as they are when typed full width.
-func (s *scanner) append(r rune) {
+// appendFolded writes a folded rune at the end of the run, spelling out the letters that stand for two, and merging
+// marks of voice with the kana before them, as they are when typed full width.
+func (s *scanner) appendFolded(r rune) {
 	b := s.buf[:s.n]
 	switch r {
 	case 'ß':
@@ -231,8 +231,8 @@ const (
 	halfVoiceMark = '\u309a'
 )
 
-// classify says what a folded rune is.
-func classify(r rune) class {
+// classifyRune says what a folded rune is.
+func classifyRune(r rune) class {
 	switch {
 	case r < utf8.RuneSelf:
 		switch asciiShape[r] {

@@ -53,9 +53,9 @@ func (a *sums) addAll(rows []byte, g *tokenBag, weights *[maxTokens]uint64) {
 	}
 }
 
-// pour adds the sums to out, in unit length times scale. total is the sum of the weights. Sums of zero length add
-// nothing.
-func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
+// addNormalized adds the sums to out, in unit length times scale. total is the sum of the weights. Sums of zero length
+// add nothing.
+func (a *sums) addNormalized(out *[Dims]float64, total uint64, scale float64) {
 	bias := int64(128 * total)
 	var v [Dims]float64
 	for i := range a {
@@ -63,7 +63,7 @@ func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
 		v[at] = float64(int64(a[i]&0xffffffff) - bias)
 		v[at+4] = float64(int64(a[i]>>32) - bias)
 	}
-	n := length(&v)
+	n := vectorLength(&v)
 	if n == 0 {
 		return
 	}
@@ -73,9 +73,9 @@ func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
 	}
 }
 
-// length returns the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which would
-// give other bits on machines that can.
-func length(v *[Dims]float64) float64 {
+// vectorLength returns the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which
+// would give other bits on machines that can.
+func vectorLength(v *[Dims]float64) float64 {
 	var a, b, c, d float64
 	for i := 0; i < Dims; i += 4 {
 		a += float64(v[i] * v[i])
@@ -86,9 +86,9 @@ func length(v *[Dims]float64) float64 {
 	return math.Sqrt((a + b) + (c + d))
 }
 
-// gather sums the first limit rows of text, with their weights in a document (side 0) or a query (side 1), and adds
+// sumRows sums the first limit rows of text, with their weights in a document (side 0) or a query (side 1), and adds
 // them to out in unit length times scale. A text without rows adds nothing.
-func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale float64) {
+func (s *Static) sumRows(out *[Dims]float64, text string, limit, side int, scale float64) {
 	var g tokenBag
 	s.readText(&g, text, limit)
 	if g.n == 0 {
@@ -102,7 +102,7 @@ func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale 
 		total += weights[i]
 	}
 	a.addAll(s.rows, &g, &weights)
-	a.pour(out, total, scale)
+	a.addNormalized(out, total, scale)
 }
 
 // Query writes the vector of a request into the first Dims places of into, which must have so many. It allocates
@@ -110,7 +110,7 @@ func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale 
 func (s *Static) Query(text string, into []float32) {
 	into = into[:Dims]
 	var out [Dims]float64
-	s.gather(&out, text, queryTokens, 1, 1)
+	s.sumRows(&out, text, queryTokens, 1, 1)
 	for i, v := range out {
 		into[i] = float32(v)
 	}
@@ -121,10 +121,10 @@ func (s *Static) Query(text string, into []float32) {
 func (s *Static) Document(d Document, into []float32) {
 	into = into[:Dims]
 	var out [Dims]float64
-	s.gather(&out, d.Name, nameTokens, 0, s.mix[0])
-	s.gather(&out, d.Description, descriptionTokens, 0, s.mix[1])
-	s.gather(&out, d.Parameters, parameterTokens, 0, s.mix[2])
-	n := length(&out)
+	s.sumRows(&out, d.Name, nameTokens, 0, s.mix[0])
+	s.sumRows(&out, d.Description, descriptionTokens, 0, s.mix[1])
+	s.sumRows(&out, d.Parameters, parameterTokens, 0, s.mix[2])
+	n := vectorLength(&out)
 	if n == 0 {
 		n = 1
 	}
@@ -135,17 +135,17 @@ func (s *Static) Document(d Document, into []float32) {
 
 // Queries implements [Embedder]. The only error is that of a context that has ended.
 func (s *Static) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return fill(ctx, len(texts), func(i int, into []float32) { s.Query(texts[i], into) })
+	return makeVectors(ctx, len(texts), func(i int, into []float32) { s.Query(texts[i], into) })
 }
 
 // Documents implements [Embedder]. The only error is that of a context that has ended.
 func (s *Static) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return fill(ctx, len(docs), func(i int, into []float32) { s.Document(docs[i], into) })
+	return makeVectors(ctx, len(docs), func(i int, into []float32) { s.Document(docs[i], into) })
 }
 
-// fill makes n vectors in one piece of memory, each with its capacity cut so that appending to one cannot reach the
-// next. It checks the context every 128 vectors.
-func fill(ctx context.Context, n int, one func(int, []float32)) ([][]float32, error) {
+// makeVectors makes n vectors in one piece of memory, each with its capacity cut so that appending to one cannot reach
+// the next. It checks the context every 128 vectors.
+func makeVectors(ctx context.Context, n int, one func(int, []float32)) ([][]float32, error) {
 	all := make([]float32, n*Dims)
 	out := make([][]float32, n)
 	for i := range out {

@@ -58,8 +58,8 @@ type Static struct {
 // ErrTable is wrapped by every error of [Open] and [Static.Verify]: the bytes are not a whole, consistent table.
 var ErrTable = errors.New("not a usable embedding table")
 
-// corrupt returns the error of a table that is damaged.
-func corrupt(format string, args ...any) error {
+// corruptTable returns the error of a table that is damaged.
+func corruptTable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTable, fmt.Sprintf(format, args...))
 }
 
@@ -68,15 +68,15 @@ func corrupt(format string, args ...any) error {
 // error that wraps [ErrTable]; use [Static.Verify] to check that the rows are the ones that were written.
 func Open(data []byte) (*Static, error) {
 	if len(data) < headerSize || string(data[:8]) != tableMagic {
-		return nil, corrupt("it does not begin with %s", tableMagic)
+		return nil, corruptTable("it does not begin with %s", tableMagic)
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
 	rows, slots, buckets, texts := u32(8), u32(12), u32(16), u32(20)
 	if rows == 0 || rows > maxRows || buckets == 0 || buckets > min(rows, maxBuckets) {
-		return nil, corrupt("%d rows with %d buckets", rows, buckets)
+		return nil, corruptTable("%d rows with %d buckets", rows, buckets)
 	}
 	if slots&(slots-1) != 0 || slots <= rows || slots > 1<<20 || texts > rows*maxPiece {
-		return nil, corrupt("%d slots and %d bytes of strings for %d rows", slots, texts, rows)
+		return nil, corruptTable("%d slots and %d bytes of strings for %d rows", slots, texts, rows)
 	}
 	s := &Static{mask: slots - 1, count: int(rows), buckets: buckets, whole: data}
 	at := headerSize
@@ -104,27 +104,27 @@ func Open(data []byte) (*Static, error) {
 		at = (at + rowAlign - 1) &^ (rowAlign - 1)
 	}
 	if at > len(data) || len(data)-at != int(rows)*Dims {
-		return nil, corrupt("%d bytes do not hold %d rows", len(data), rows)
+		return nil, corruptTable("%d bytes do not hold %d rows", len(data), rows)
 	}
 	s.rows = data[at:]
 	for i := range s.mix {
 		s.mix[i] = float64(math.Float32frombits(u32(24 + 4*i)))
 		if !(s.mix[i] >= 0 && s.mix[i] <= 1e6) {
-			return nil, corrupt("field weight %d is %v", i, s.mix[i])
+			return nil, corruptTable("field weight %d is %v", i, s.mix[i])
 		}
 	}
 	s.model = Model{Name: "tooldex-static", Dims: Dims, Fingerprint: hex.EncodeToString(data[36 : 36+digestBytes])}
-	return s, s.check()
+	return s, s.checkTable()
 }
 
-// check makes sure that no lookup can leave the table: strings ascend and are short, slots name rows that exist, and at
-// least one slot is free, so that every probe ends.
-func (s *Static) check() error {
+// checkTable makes sure that no lookup can leave the table: strings ascend and are short, slots name rows that exist,
+// and at least one slot is free, so that every probe ends.
+func (s *Static) checkTable() error {
 	last := uint32(0)
 	for i := 0; i <= s.count; i++ {
 		o := binary.LittleEndian.Uint32(s.offsets[4*i:])
 		if o < last || o-last > maxPiece || int64(o) > int64(len(s.texts)) {
-			return corrupt("string %d ends at %d after %d", i, o, last)
+			return corruptTable("string %d ends at %d after %d", i, o, last)
 		}
 		last = o
 	}
@@ -134,11 +134,11 @@ func (s *Static) check() error {
 		if v == freeSlot {
 			free++
 		} else if int(v&0xffff) >= s.count {
-			return corrupt("slot %d names row %d of %d", i/4, v&0xffff, s.count)
+			return corruptTable("slot %d names row %d of %d", i/4, v&0xffff, s.count)
 		}
 	}
 	if free == 0 {
-		return corrupt("no slot is free")
+		return corruptTable("no slot is free")
 	}
 	return nil
 }
@@ -146,14 +146,14 @@ func (s *Static) check() error {
 // Verify reads the whole table and compares it with the digest in its header, which [Model].Fingerprint shows. It takes
 // some ten milliseconds.
 func (s *Static) Verify() error {
-	if got := digest(s.whole); !bytes.Equal(got, s.whole[36:36+digestBytes]) {
-		return corrupt("its digest is %x, not %x", got, s.whole[36:36+digestBytes])
+	if got := tableDigest(s.whole); !bytes.Equal(got, s.whole[36:36+digestBytes]) {
+		return corruptTable("its digest is %x, not %x", got, s.whole[36:36+digestBytes])
 	}
 	return nil
 }
 
-// digest returns the digest of every byte of a table but the digest's own.
-func digest(table []byte) []byte {
+// tableDigest returns the digest of every byte of a table but the digest's own.
+func tableDigest(table []byte) []byte {
 	h := sha256.New()
 	h.Write(table[:36])
 	h.Write(table[36+digestBytes:])

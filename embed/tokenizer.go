@@ -43,7 +43,7 @@ func jsonKind(raw json.RawMessage) (string, error) {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &k); err != nil {
-		return "", unreadable("tokenizer: %v", err)
+		return "", unreadableModel("tokenizer: %v", err)
 	}
 	return k.Type, nil
 }
@@ -51,10 +51,10 @@ func jsonKind(raw json.RawMessage) (string, error) {
 // isNull reports whether a value is absent or null.
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || bytes.Equal(raw, []byte("null")) }
 
-// unmarshal reads a part of a tokenizer file; what names it in the error, which wraps [ErrModelFile].
-func unmarshal(raw json.RawMessage, into any, what string) error {
+// unmarshalPart reads a part of a tokenizer file; what names it in the error, which wraps [ErrModelFile].
+func unmarshalPart(raw json.RawMessage, into any, what string) error {
 	if err := json.Unmarshal(raw, into); err != nil {
-		return unreadable("tokenizer: %s: %v", what, err)
+		return unreadableModel("tokenizer: %s: %v", what, err)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func parseTokenizer(b []byte) (*tokenizer, error) {
 		Split      json.RawMessage `json:"pre_tokenizer"`
 		Model      json.RawMessage `json:"model"`
 	}
-	if err := unmarshal(b, &file, "the file"); err != nil {
+	if err := unmarshalPart(b, &file, "the file"); err != nil {
 		return nil, err
 	}
 	t := &tokenizer{}
@@ -93,7 +93,7 @@ func parseTokenizer(b []byte) (*tokenizer, error) {
 				continue
 			}
 		}
-		into.add(a)
+		into.addToken(a)
 	}
 	return t, t.numberTokens(file.Added)
 }
@@ -103,7 +103,7 @@ func (t *tokenizer) numberTokens(added []addedToken) error {
 	most := 2*(len(t.model.vocabulary())+len(added)) + 1000
 	put := func(token string, id int32) error {
 		if id < 0 || int(id) >= most {
-			return unreadable("tokenizer: token %.80q has the number %d", token, id)
+			return unreadableModel("tokenizer: token %.80q has the number %d", token, id)
 		}
 		if n := int(id) + 1 - len(t.tokens); n > 0 {
 			t.tokens = append(t.tokens, make([]string, n)...)
@@ -127,7 +127,7 @@ func (t *tokenizer) numberTokens(added []addedToken) error {
 // parseModel reads the model of a tokenizer file, of whichever kind it is.
 func parseModel(raw json.RawMessage) (tokenModel, error) {
 	if isNull(raw) {
-		return nil, unreadable("tokenizer: there is no model")
+		return nil, unreadableModel("tokenizer: there is no model")
 	}
 	kind, err := jsonKind(raw)
 	if err != nil {
@@ -149,21 +149,21 @@ func parseModel(raw json.RawMessage) (tokenModel, error) {
 			}
 		}
 	}
-	return nil, unreadable("tokenizer: models of type %.40q are not read here", kind)
+	return nil, unreadableModel("tokenizer: models of type %.40q are not read here", kind)
 }
 
-// encode appends the numbers of the tokens of text: added tokens of the raw text are cut out first, the rest is
+// appendTokens appends the numbers of the tokens of text: added tokens of the raw text are cut out first, the rest is
 // normalised, added tokens are cut out again, and what remains is split and spelled. Invalid UTF-8 becomes replacement
 // characters.
-func (t *tokenizer) encode(dst []int32, text string) []int32 {
+func (t *tokenizer) appendTokens(dst []int32, text string) []int32 {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	for _, s := range t.before.cut(text) {
+	for _, s := range t.before.cutAtTokens(text) {
 		if s.token >= 0 {
 			dst = append(dst, s.token)
 			continue
 		}
 		first := s.first
-		for _, s := range t.after.cut(t.normalizeText(s.text)) {
+		for _, s := range t.after.cutAtTokens(t.normalizeText(s.text)) {
 			if s.token >= 0 {
 				dst = append(dst, s.token)
 				continue
@@ -238,8 +238,8 @@ type addedTokens struct {
 	any     bool
 }
 
-// add lists t behind longer tokens with the same first byte. t.Content is not empty.
-func (a *addedTokens) add(t addedToken) {
+// addToken lists t behind longer tokens with the same first byte. t.Content is not empty.
+func (a *addedTokens) addToken(t addedToken) {
 	a.any = true
 	list := append(a.byFirst[t.Content[0]], t)
 	slices.SortStableFunc(list, func(x, y addedToken) int { return len(y.Content) - len(x.Content) })
@@ -253,15 +253,15 @@ type textSpan struct {
 	first bool
 }
 
-// cut splits text at the added tokens. A token with lstrip or rstrip takes the white space beside it along.
-func (a *addedTokens) cut(text string) []textSpan {
+// cutAtTokens splits text at the added tokens. A token with lstrip or rstrip takes the white space beside it along.
+func (a *addedTokens) cutAtTokens(text string) []textSpan {
 	if !a.any {
 		return []textSpan{{text, -1, true}}
 	}
 	var out []textSpan
 	from := 0
 	for i := 0; i < len(text); {
-		t := a.at(text, i)
+		t := a.longestAt(text, i)
 		if t == nil {
 			i++
 			continue
@@ -295,8 +295,8 @@ func (a *addedTokens) cut(text string) []textSpan {
 	return out
 }
 
-// at returns the longest token that begins at byte i, or nil. A single_word token inside a word ends the search.
-func (a *addedTokens) at(text string, i int) *addedToken {
+// longestAt returns the longest token that begins at byte i, or nil. A single_word token inside a word ends the search.
+func (a *addedTokens) longestAt(text string, i int) *addedToken {
 	for k := range a.byFirst[text[i]] {
 		t := &a.byFirst[text[i]][k]
 		if len(text)-i < len(t.Content) || text[i:i+len(t.Content)] != t.Content {
@@ -324,7 +324,7 @@ func valueOf(s optionalText) string {
 	return *s
 }
 
-// unsupported returns the error for a part of a tokenizer whose type is not implemented.
-func unsupported(what, kind string) error {
+// unsupportedType returns the error for a part of a tokenizer whose type is not implemented.
+func unsupportedType(what, kind string) error {
 	return fmt.Errorf("%w: tokenizer: a %s of type %.40q is not known here", ErrModelFile, what, kind)
 }

@@ -55,7 +55,7 @@ func TestTokenizersAgree(t *testing.T) {
 				t.Fatalf("only %d texts", len(r.Cases))
 			}
 			for _, c := range r.Cases {
-				got := tok.encode([]int32{}, c.Text)
+				got := tok.appendTokens([]int32{}, c.Text)
 				if diff := cmp.Diff(c.IDs, got); diff != "" {
 					spelled := make([]string, len(got))
 					for i, id := range got {
@@ -136,7 +136,7 @@ func FuzzTokenizer(f *testing.F) {
 			}
 			return
 		}
-		for _, id := range tok.encode(nil, text) {
+		for _, id := range tok.appendTokens(nil, text) {
 			if id < 0 || int(id) >= len(tok.tokens) {
 				t.Fatalf("token %d of %d", id, len(tok.tokens))
 			}

@@ -22,12 +22,12 @@ func parseWordPiece(raw json.RawMessage) (tokenModel, error) {
 		Prefix  optionalText     `json:"continuing_subword_prefix"`
 		Longest *int             `json:"max_input_chars_per_word"`
 	}
-	if err := unmarshal(raw, &f, "WordPiece"); err != nil {
+	if err := unmarshalPart(raw, &f, "WordPiece"); err != nil {
 		return nil, err
 	}
 	unk, ok := f.Vocab[f.Unk]
 	if !ok {
-		return nil, unreadable("tokenizer: WordPiece has no token %.40q for what is unknown", f.Unk)
+		return nil, unreadableModel("tokenizer: WordPiece has no token %.40q for what is unknown", f.Unk)
 	}
 	m := &wordPiece{vocab: f.Vocab, unk: unk, prefix: "##", longest: 100}
 	if f.Prefix != nil {
@@ -91,12 +91,12 @@ func parseWordLevel(raw json.RawMessage) (tokenModel, error) {
 		Vocab map[string]int32 `json:"vocab"`
 		Unk   string           `json:"unk_token"`
 	}
-	if err := unmarshal(raw, &f, "WordLevel"); err != nil {
+	if err := unmarshalPart(raw, &f, "WordLevel"); err != nil {
 		return nil, err
 	}
 	unk, ok := f.Vocab[f.Unk]
 	if !ok {
-		return nil, unreadable("tokenizer: WordLevel has no token %.40q for what is unknown", f.Unk)
+		return nil, unreadableModel("tokenizer: WordLevel has no token %.40q for what is unknown", f.Unk)
 	}
 	return &wordLevel{f.Vocab, unk}, nil
 }

@@ -15,8 +15,8 @@ type tokenBag struct {
 	n    int
 }
 
-// add drops the row if the bag is full.
-func (g *tokenBag) add(row uint32) {
+// addRow drops the row if the bag is full.
+func (g *tokenBag) addRow(row uint32) {
 	if g.n < maxTokens {
 		g.rows[g.n] = uint16(row)
 		g.n++
@@ -27,7 +27,7 @@ func (g *tokenBag) add(row uint32) {
 func (s *Static) readText(g *tokenBag, text string, limit int) {
 	g.n = 0
 	sc := scanner{text: text}
-	for g.n < limit && sc.next() {
+	for g.n < limit && sc.nextRun() {
 		s.readRun(g, &sc)
 	}
 	g.n = min(g.n, limit)
@@ -95,7 +95,7 @@ func (s *Static) addWord(g *tokenBag, b []byte) bool {
 	}
 	row, ok := s.findRow(hashBytes(hashBasis, b), 0, b)
 	if ok {
-		g.add(row)
+		g.addRow(row)
 	}
 	return ok
 }
@@ -111,7 +111,7 @@ func (s *Static) addPieces(g *tokenBag, b []byte, dense bool) {
 			_, tag := slotOf(hashBytes(hashBasis, b[:n]))
 			row = uint32(s.count) - s.buckets + tag%s.buckets
 		}
-		g.add(row)
+		g.addRow(row)
 		b = b[n:]
 	}
 }
@@ -164,7 +164,7 @@ func (s *Static) AppendTokens(dst []int32, text string, limit int) []int32 {
 func Words(text string) iter.Seq2[[]byte, bool] {
 	return func(yield func([]byte, bool) bool) {
 		sc := scanner{text: text}
-		for sc.next() {
+		for sc.nextRun() {
 			b := sc.buf[:sc.n]
 			if sc.dense {
 				if !yield(b, true) {
@@ -194,7 +194,7 @@ func Words(text string) iter.Seq2[[]byte, bool] {
 func (s *Static) AppendSpelling(dst []int32, word string) []int32 {
 	var g tokenBag
 	sc := scanner{text: word}
-	if sc.next(); sc.n < 2 {
+	if sc.nextRun(); sc.n < 2 {
 		return dst
 	}
 	b := sc.buf[:sc.n]
@@ -202,12 +202,12 @@ func (s *Static) AppendSpelling(dst []int32, word string) []int32 {
 	if n == 0 {
 		return dst
 	}
-	g.add(row)
+	g.addRow(row)
 	for b = b[n:]; len(b) > 0; b = b[n:] {
 		if n, row = s.nextPiece(b, false); n == 0 {
 			return dst
 		}
-		g.add(row)
+		g.addRow(row)
 	}
 	for _, r := range g.rows[:g.n] {
 		dst = append(dst, int32(r))

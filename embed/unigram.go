@@ -53,7 +53,7 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 		Unk   *int32        `json:"unk_id"`
 		Bytes bool          `json:"byte_fallback"`
 	}
-	if err := unmarshal(raw, &f, "Unigram"); err != nil {
+	if err := unmarshalPart(raw, &f, "Unigram"); err != nil {
 		return nil, err
 	}
 	m := &unigramModel{
@@ -68,12 +68,12 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	}
 	if f.Unk != nil {
 		if m.unk = *f.Unk; m.unk < 0 || int(m.unk) >= len(f.Vocab) {
-			return nil, unreadable("tokenizer: Unigram's token %d for what is unknown is not one of %d", m.unk,
+			return nil, unreadableModel("tokenizer: Unigram's token %d for what is unknown is not one of %d", m.unk,
 				len(f.Vocab))
 		}
 	}
 	if len(f.Vocab) == 0 {
-		return nil, unreadable("tokenizer: Unigram has no tokens")
+		return nil, unreadableModel("tokenizer: Unigram has no tokens")
 	}
 	m.unkScore = least - unkPenalty
 	return m, nil
@@ -104,7 +104,7 @@ func (m *unigramModel) spell(dst []int32, piece string) []int32 {
 		single := false
 		for end := i + size; end <= len(piece) && end-i <= m.widest; {
 			if id, ok := m.vocab[piece[i:end]]; ok {
-				best[end].offer(best[i].score+m.scores[id], i, id)
+				best[end].offerPath(best[i].score+m.scores[id], i, id)
 				single = single || end == i+size
 			}
 			_, n := utf8.DecodeRuneInString(piece[end:])
@@ -114,23 +114,23 @@ func (m *unigramModel) spell(dst []int32, piece string) []int32 {
 			end += n
 		}
 		if !single {
-			best[i+size].offer(best[i].score+m.unkScore, i, m.unk)
+			best[i+size].offerPath(best[i].score+m.unkScore, i, m.unk)
 		}
 		i += size
 	}
-	return m.backtrack(dst, piece, best)
+	return m.backtrackPath(dst, piece, best)
 }
 
-// offer takes a path if it is the first or better; of equal ones the first stays.
-func (r *bestPath) offer(score float64, from int, id int32) {
+// offerPath takes a path if it is the first or better; of equal ones the first stays.
+func (r *bestPath) offerPath(score float64, from int, id int32) {
 	if r.from < 0 || score > r.score {
 		*r = bestPath{score, int32(from), id}
 	}
 }
 
-// backtrack follows the best path from the end and appends its tokens in order. A run of unknown characters is one
+// backtrackPath follows the best path from the end and appends its tokens in order. A run of unknown characters is one
 // token.
-func (m *unigramModel) backtrack(dst []int32, piece string, best []bestPath) []int32 {
+func (m *unigramModel) backtrackPath(dst []int32, piece string, best []bestPath) []int32 {
 	type span struct{ from, to int }
 	var spans []span
 	for end := len(piece); end > 0; end = int(best[end].from) {

@@ -54,7 +54,7 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	d := yaml.NewDecoder(bytes.NewReader(b))
 	d.KnownFields(true)
 	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, bad("this is no file of utterances", misread(err))
+		return nil, bad("this is no file of utterances", rewordFormError(err))
 	}
 	if len(f.Enrich) == 0 || len(f.Enrich) > maxProposals {
 		return nil, bad(fmt.Sprintf("it speaks of %d tools", len(f.Enrich)), nil)
@@ -68,8 +68,9 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	return out, nil
 }
 
-// misread rewords an error about the form of a file. The result names the line, but neither its content nor a Go type.
-func misread(err error) error {
+// rewordFormError rewords an error about the form of a file. The result names the line, but neither its content nor a
+// Go type.
+func rewordFormError(err error) error {
 	var wrong *yaml.TypeError
 	if !errors.As(err, &wrong) || len(wrong.Errors) == 0 {
 		return err
@@ -163,29 +164,29 @@ func (c *checker) terms(text string) map[string]bool {
 	return out
 }
 
-// check returns the parts of proposals that pass, and what was wrong with the rest.
-func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []sanitize.Finding) {
+// checkProposals returns the parts of proposals that pass, and what was wrong with the rest.
+func (c *checker) checkProposals(proposals []tool.Proposal) ([]tool.Proposal, []sanitize.Finding) {
 	var out []tool.Proposal
 	for _, p := range proposals {
 		if !c.view.Has(p.Tool) {
-			c.refuse(p.Tool, "tool", "there is no such tool")
+			c.refusePart(p.Tool, "tool", "there is no such tool")
 			continue
 		}
-		good := tool.Proposal{Tool: p.Tool, By: author(p.By)}
+		good := tool.Proposal{Tool: p.Tool, By: cleanAuthor(p.By)}
 		for i, u := range p.Utterances {
 			if len(good.Utterances) == maxUtterances {
-				c.refuse(p.Tool, "utterances", fmt.Sprintf("%d more than %d", len(p.Utterances)-i, maxUtterances))
+				c.refusePart(p.Tool, "utterances", fmt.Sprintf("%d more than %d", len(p.Utterances)-i, maxUtterances))
 				break
 			}
-			text, why := c.utterance(p.Tool, u)
+			text, why := c.checkUtterance(p.Tool, u)
 			if why != "" {
-				c.refuse(p.Tool, "utterances", fmt.Sprintf("%.100q %s", u, why))
+				c.refusePart(p.Tool, "utterances", fmt.Sprintf("%.100q %s", u, why))
 				continue
 			}
 			good.Utterances = append(good.Utterances, text)
 			c.add(p.Tool, text)
 		}
-		c.synonyms(p, &good)
+		c.addSynonyms(p, &good)
 		if len(good.Utterances)+len(good.Synonyms) > 0 {
 			out = append(out, good)
 		}
@@ -193,9 +194,9 @@ func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []sanitize.
 	return out, c.findings
 }
 
-// author returns the name of an author as it is stored: printable and short, since clients and models choose it
+// cleanAuthor returns the name of an author as it is stored: printable and short, since clients and models choose it
 // themselves.
-func author(by string) string {
+func cleanAuthor(by string) string {
 	by = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
@@ -205,8 +206,8 @@ func author(by string) string {
 	return strings.TrimSpace(sanitize.Cut(by, maxAuthor))
 }
 
-// refuse notes that a part of a proposal is left out. An ID of excessive length is not repeated.
-func (c *checker) refuse(id tool.ID, field, why string) {
+// refusePart notes that a part of a proposal is left out. An ID of excessive length is not repeated.
+func (c *checker) refusePart(id tool.ID, field, why string) {
 	if utf8.RuneCountInString(string(id)) > 200 {
 		id = ""
 	}
@@ -216,18 +217,18 @@ func (c *checker) refuse(id tool.ID, field, why string) {
 	})
 }
 
-// name returns how findings refer to a tool. One that is not visible is not named.
-func (c *checker) name(id tool.ID) string {
+// displayName returns how findings refer to a tool. One that is not visible is not named.
+func (c *checker) displayName(id tool.ID) string {
 	if c.visible != nil && !c.visible(id) {
 		return "another tool"
 	}
 	return "another tool, " + string(id)
 }
 
-// utterance returns a text as it is stored, or why it is refused.
-func (c *checker) utterance(id tool.ID, u string) (text, why string) {
+// checkUtterance returns a text as it is stored, or why it is refused.
+func (c *checker) checkUtterance(id tool.ID, u string) (text, why string) {
 	text = strings.Join(strings.Fields(u), " ")
-	if why = c.form(id, text); why != "" {
+	if why = c.checkForm(id, text); why != "" {
 		return "", why
 	}
 	switch n := utf8.RuneCountInString(text); {
@@ -240,24 +241,24 @@ func (c *checker) utterance(id tool.ID, u string) (text, why string) {
 	if len(terms) == 0 {
 		return "", "has no word that could find anything"
 	}
-	if overlap(terms, c.terms(id.Name()+" "+id.Server())) >= sameAgain || overlap(terms,
+	if termOverlap(terms, c.terms(id.Name()+" "+id.Server())) >= sameAgain || termOverlap(terms,
 		c.terms(id.Name())) >= sameAgain {
 		return "", "says no more than the tool's name"
 	}
 	for _, s := range c.said {
-		switch like := overlap(terms, s.terms); {
+		switch like := termOverlap(terms, s.terms); {
 		case s.id == id && like >= sameAgain:
 			return "", "says again what another utterance says"
 		case s.id != id && like >= nearCopy:
-			return "", "is nearly an utterance of " + c.name(s.id)
+			return "", "is nearly an utterance of " + c.displayName(s.id)
 		}
 	}
 	return text, ""
 }
 
-// form returns what is wrong with the form of a text, "" if nothing is: its characters, markup, orders to a model, and
-// names of other tools.
-func (c *checker) form(id tool.ID, text string) string {
+// checkForm returns what is wrong with the form of a text, "" if nothing is: its characters, markup, orders to a model,
+// and names of other tools.
+func (c *checker) checkForm(id tool.ID, text string) string {
 	switch {
 	case !utf8.ValidString(text):
 		return "is not UTF-8"
@@ -272,33 +273,33 @@ func (c *checker) form(id tool.ID, text string) string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r)
 	}) {
 		if other, ok := c.names[strings.Trim(w, "./-")]; ok && other != id && other.Name() != id.Name() {
-			return "names " + c.name(other)
+			return "names " + c.displayName(other)
 		}
 	}
 	return ""
 }
 
-// synonyms adds the synonyms of p that pass to good.
-func (c *checker) synonyms(p tool.Proposal, good *tool.Proposal) {
+// addSynonyms adds the synonyms of p that pass to good.
+func (c *checker) addSynonyms(p tool.Proposal, good *tool.Proposal) {
 	for _, s := range p.Synonyms {
 		s = strings.Join(strings.Fields(s), " ")
 		n := utf8.RuneCountInString(s)
-		switch why := c.form(p.Tool, s); {
+		switch why := c.checkForm(p.Tool, s); {
 		case len(good.Synonyms) == maxProposedSyns:
-			c.refuse(p.Tool, "synonyms", fmt.Sprintf("more than %d", maxProposedSyns))
+			c.refusePart(p.Tool, "synonyms", fmt.Sprintf("more than %d", maxProposedSyns))
 			return
 		case why != "":
-			c.refuse(p.Tool, "synonyms", fmt.Sprintf("%.100q %s", s, why))
+			c.refusePart(p.Tool, "synonyms", fmt.Sprintf("%.100q %s", s, why))
 		case n < 2 || n > maxSynonym || len(strings.Fields(s)) > 4:
-			c.refuse(p.Tool, "synonyms", fmt.Sprintf("%.100q is no word or short phrase", s))
+			c.refusePart(p.Tool, "synonyms", fmt.Sprintf("%.100q is no word or short phrase", s))
 		case !slices.Contains(good.Synonyms, s):
 			good.Synonyms = append(good.Synonyms, s)
 		}
 	}
 }
 
-// overlap returns the share of terms that two texts have in common, of all terms that either has.
-func overlap(a, b map[string]bool) float64 {
+// termOverlap returns the share of terms that two texts have in common, of all terms that either has.
+func termOverlap(a, b map[string]bool) float64 {
 	both := 0
 	for w := range a {
 		if b[w] {

@@ -107,7 +107,7 @@ func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visib
 ) {
 	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {
 		var good []tool.Proposal
-		good, findings = newChecker(view, proposals, visible).check(proposals)
+		good, findings = newChecker(view, proposals, visible).checkProposals(proposals)
 		kept = 0
 		pending := overlayOf(view, pendingOverlay)
 		for _, p := range good {
@@ -129,7 +129,7 @@ func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept 
 ) {
 	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {
 		var good []tool.Proposal
-		good, findings = newChecker(view, proposals, nil).check(proposals)
+		good, findings = newChecker(view, proposals, nil).checkProposals(proposals)
 		kept = 0
 		approved, pending := overlayOf(view, approvedOverlay), overlayOf(view, pendingOverlay)
 		for _, p := range good {
@@ -148,7 +148,7 @@ func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept 
 // Approve puts into effect what waits for the given tools, or for all if none is given. It returns the tools that had
 // something waiting.
 func (e *Enricher) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
-	return e.edit(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
+	return e.editOverlays(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
 		p, ok := pending.Tools[id]
 		if ok {
 			approved.Tools[id] = approved.Tools[id].Union(p)
@@ -161,7 +161,7 @@ func (e *Enricher) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, er
 // Forget removes the proposals for the given tools, or for all if none is given, whether approved or waiting. It
 // returns the tools that had some.
 func (e *Enricher) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
-	return e.edit(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
+	return e.editOverlays(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
 		_, a := approved.Tools[id]
 		_, p := pending.Tools[id]
 		delete(approved.Tools, id)
@@ -170,9 +170,9 @@ func (e *Enricher) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, err
 	})
 }
 
-// edit calls one for each tool, or for all tools of both overlays if none is given, and returns those for which it
-// reports a change. One may be called again when another process has changed the store.
-func (e *Enricher) edit(ctx context.Context, tools []tool.ID,
+// editOverlays calls one for each tool, or for all tools of both overlays if none is given, and returns those for which
+// it reports a change. One may be called again when another process has changed the store.
+func (e *Enricher) editOverlays(ctx context.Context, tools []tool.ID,
 	one func(id tool.ID, approved, pending *sources.Overlay) bool,
 ) (changed []tool.ID, err error) {
 	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {

@@ -174,7 +174,7 @@ func TestProposalsRefused(t *testing.T) {
 	if err != nil || len(findings) != 2 || strings.Contains(findings[0].Problem+findings[1].Problem, "github") {
 		t.Errorf("of a tool that may not be named: %v, %v", findings, err)
 	}
-	if got := author("  a\x1b[31m\nmodel\xff" + strings.Repeat("!", 200)); got != "a[31mmodel"+strings.Repeat("!",
+	if got := cleanAuthor("  a\x1b[31m\nmodel\xff" + strings.Repeat("!", 200)); got != "a[31mmodel"+strings.Repeat("!",
 		maxAuthor-12) {
 		t.Errorf("an author is kept as %q", got)
 	}
@@ -232,7 +232,7 @@ func FuzzProposals(f *testing.F) {
 		if err != nil {
 			return
 		}
-		good, _ := newChecker(view, proposals, nil).check(proposals)
+		good, _ := newChecker(view, proposals, nil).checkProposals(proposals)
 		for _, p := range good {
 			for _, u := range append(p.Utterances, p.Synonyms...) {
 				if strings.ContainsAny(u, "<>{}\n\r\x00\u202e") || orders.MatchString(u) || len(u) > 4*maxUtterance {

@@ -27,7 +27,7 @@ type Trial struct {
 // without knowledge.
 func (e *Enricher) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, []sanitize.Finding, error) {
 	view := e.catalog.View()
-	good, findings := newChecker(view, proposals, nil).check(proposals)
+	good, findings := newChecker(view, proposals, nil).checkProposals(proposals)
 	approved := overlayOf(view, approvedOverlay)
 	spoken := map[tool.ID]bool{}
 	var own []catalog.Question

@@ -61,7 +61,7 @@ func measureRefusal(served, none []*Outcome) *Refusal {
 	r := &Refusal{Queries: len(none), Confident: confidentRate(none)}
 	if len(served) > 0 {
 		high, low := topScores(served), topScores(none)
-		area, refused := auroc(high, low), refusedAt95(high, low)
+		area, refused := areaUnderROC(high, low), refusedAt95(high, low)
 		r.AUROC, r.Refused = &area, &refused
 	}
 	return r
@@ -100,9 +100,9 @@ func topScore(ranked []Ranked) float64 {
 	return ranked[0].Score
 }
 
-// auroc returns the share of pairs in which the one of high is above the one of low, ties counting half (the
+// areaUnderROC returns the share of pairs in which the one of high is above the one of low, ties counting half (the
 // Mann-Whitney statistic). Both are non-empty; it counts in integers, so the order of the values does not matter.
-func auroc(high, low []float64) float64 {
+func areaUnderROC(high, low []float64) float64 {
 	sorted := slices.Sorted(slices.Values(low))
 	halves := 0
 	for _, h := range high {

@@ -55,8 +55,8 @@ type Change struct {
 	B    int    `json:"b"`
 }
 
-// gain is the change in reciprocal rank.
-func (c *Change) gain() float64 {
+// rankGain is the change in reciprocal rank.
+func (c *Change) rankGain() float64 {
 	inverse := func(at int) float64 {
 		if at == 0 {
 			return 0
@@ -73,17 +73,17 @@ func (c *Change) gain() float64 {
 // Invalid.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a.Depth != b.Depth {
-		return nil, invalid(fmt.Sprintf("one report ranks %d tools, the other %d", a.Depth, b.Depth),
+		return nil, invalidOptions(fmt.Sprintf("one report ranks %d tools, the other %d", a.Depth, b.Depth),
 			"measure both to the same depth")
 	}
 	for _, r := range []*Report{a, b} {
 		if len(r.Cases) == 0 && r.All.Queries > 0 {
-			return nil, invalid("a report has only the means, and no requests to pair", "write it with --cases")
+			return nil, invalidOptions("a report has only the means, and no requests to pair", "write it with --cases")
 		}
 	}
 	pairs, unpaired := pairOutcomes(a, b)
 	if len(pairs) == 0 {
-		return nil, invalid("the reports have no request in common", "compare two runs over one set")
+		return nil, invalidOptions("the reports have no request in common", "compare two runs over one set")
 	}
 	c := &Comparison{
 		A: cmp.Or(string(a.Mode), "a"), B: cmp.Or(string(b.Mode), "b"),
@@ -105,7 +105,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 	}
 	slices.SortFunc(c.Kinds, func(x, y KindChange) int { return strings.Compare(x.Kind, y.Kind) })
 	slices.SortFunc(c.Changes, func(x, y Change) int {
-		return cmp.Or(cmp.Compare(x.gain(), y.gain()),
+		return cmp.Or(cmp.Compare(x.rankGain(), y.rankGain()),
 			cmp.Compare(x.ID, y.ID))
 	})
 	return c, nil
@@ -144,7 +144,7 @@ func compareMetrics(pairs []paired) []Difference {
 	n := len(pairs)
 	var out []Difference
 	var deltas [][]float64 // by metric, then request
-	for _, m := range metrics() {
+	for _, m := range metricList() {
 		if _, ok := pairs[0].a.Scores[m]; !ok {
 			continue // deeper than the ranking
 		}

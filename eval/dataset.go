@@ -88,7 +88,7 @@ func Load(dir string) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locate set: %w", err)
 	}
-	d, err := load(os.DirFS(dir), filepath.ToSlash(dir))
+	d, err := loadSet(os.DirFS(dir), filepath.ToSlash(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func Load(dir string) (*Dataset, error) {
 }
 
 // LoadFS reads the set at the root of fsys, as Load does. Use fs.Sub for one that lies deeper.
-func LoadFS(fsys fs.FS) (*Dataset, error) { return load(fsys, "") }
+func LoadFS(fsys fs.FS) (*Dataset, error) { return loadSet(fsys, "") }
 
 // LoadCases reads labelled requests, JSON lines or YAML by the file's ending, for a catalogue that is already known.
 // They may name a tool as [tool.Set.Resolve] allows. The names in the Dataset are IDs. Errors are those of Load.
@@ -128,8 +128,8 @@ func NewDataset(name string, set *tool.Set) *Dataset {
 	return d
 }
 
-// load reads a set; prefix is the folder's name in error messages.
-func load(fsys fs.FS, prefix string) (*Dataset, error) {
+// loadSet reads a set; prefix is the folder's name in error messages.
+func loadSet(fsys fs.FS, prefix string) (*Dataset, error) {
 	d := &Dataset{}
 	if err := d.readTools(fsys, path.Join(prefix, toolsFile)); err != nil {
 		return nil, err

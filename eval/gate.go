@@ -38,7 +38,7 @@ func ParseGate(s string) (Gate, error) {
 		}
 	}
 	g.Metric = Metric(strings.ToLower(strings.TrimSpace(name)))
-	if g.Metric != metricAUROC && !slices.Contains(metrics(), g.Metric) {
+	if g.Metric != metricAUROC && !slices.Contains(metricList(), g.Metric) {
 		return Gate{}, badGate(s, fmt.Sprintf("%q is no metric", name))
 	}
 	var err error
@@ -59,7 +59,7 @@ func ParseDrop(s string) (Gate, error) {
 // badGate returns the Invalid error of a gate that cannot be read, with the form that gates have.
 func badGate(s, why string) error {
 	names := make([]string, 0, len(defined)+1)
-	for _, m := range append(metrics(), metricAUROC) {
+	for _, m := range append(metricList(), metricAUROC) {
 		names = append(names, string(m))
 	}
 	return &tool.Error{
@@ -112,11 +112,11 @@ const rounding = 1e-9
 func (r *Report) Check(gates []Gate, base *Report) []Verdict {
 	out := make([]Verdict, 0, len(gates))
 	for _, g := range gates {
-		v := Verdict{Figure: g.figureName(), Need: fmt.Sprintf("at least %v", g.Bound), Got: r.figure(g)}
+		v := Verdict{Figure: g.figureName(), Need: fmt.Sprintf("at least %v", g.Bound), Got: r.gateFigure(g)}
 		if g.Drop {
 			v.Need = fmt.Sprintf("at most %v below", g.Bound)
 			if base != nil {
-				v.Was = base.figure(g)
+				v.Was = base.gateFigure(g)
 			}
 			v.Met = v.Got != nil && v.Was != nil && *v.Got >= *v.Was-g.Bound-rounding
 		} else {
@@ -127,10 +127,10 @@ func (r *Report) Check(gates []Gate, base *Report) []Verdict {
 	return out
 }
 
-// figure returns the value that g is about, or nil if r does not have it.
-func (r *Report) figure(g Gate) *float64 {
+// gateFigure returns the value that g is about, or nil if r does not have it.
+func (r *Report) gateFigure(g Gate) *float64 {
 	if g.Metric == metricAUROC {
-		return r.auroc(g.Kind)
+		return r.unservedAUROC(g.Kind)
 	}
 	s := &r.All
 	if g.Kind != "" {
@@ -150,8 +150,8 @@ func (r *Report) figure(g Gate) *float64 {
 	return &v
 }
 
-// auroc returns the figure of a kind of unserved requests, or nil if it was not measured.
-func (r *Report) auroc(kind string) *float64 {
+// unservedAUROC returns the figure of a kind of unserved requests, or nil if it was not measured.
+func (r *Report) unservedAUROC(kind string) *float64 {
 	if r.NoMatch == nil {
 		return nil
 	}

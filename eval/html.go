@@ -104,7 +104,7 @@ func (m *htmlWriter) writeHead(r *Report) {
 		m.writeFormat(", %s search", escapeText(string(r.Mode)))
 	}
 	m.writeFormat(", ranked to %d", r.Depth)
-	for _, note := range r.notes() {
+	for _, note := range r.reportNotes() {
 		m.writeFormat("; %s: %d", escapeText(note.text), note.n)
 	}
 	m.writeFormat(".</p>\n")
@@ -156,7 +156,7 @@ func (m *htmlWriter) writeRefusals(n *Abstention) {
 		return
 	}
 	rows := [][]string{{"requests", "number", "confident, wrongly", "auroc", "refused at 95 % kept"}}
-	for _, of := range n.parts() {
+	for _, of := range n.measuredParts() {
 		rows = append(rows, []string{
 			of.name, strconv.Itoa(of.r.Queries), formatFigure(of.r.Confident), formatFigure(of.r.AUROC),
 			formatFigure(of.r.Refused),
@@ -215,7 +215,7 @@ func (m *htmlWriter) writeComparison(c *Comparison) {
 func (m *htmlWriter) writeMissed(cases []Outcome) {
 	var all []*Outcome
 	for i := range cases {
-		if cases[i].missed() != "" {
+		if cases[i].missReason() != "" {
 			all = append(all, &cases[i])
 		}
 	}
@@ -243,7 +243,7 @@ func (m *htmlWriter) writeMissed(cases []Outcome) {
 			found = o.Ranked[0].Name
 		}
 		rows = append(rows, []string{
-			escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)), o.missed(),
+			escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)), o.missReason(),
 			escapeText(cutText(found)),
 		})
 	}

@@ -56,18 +56,18 @@ func (r *Report) WriteJUnit(w io.Writer, verdicts []Verdict) error {
 			if !v.Met {
 				c.Failure = &junitMessage{v.String()}
 			}
-			gates.add(c)
+			gates.addTest(c)
 		}
-		all.add(gates)
+		all.addSuite(gates)
 	}
 	for _, kind := range r.kindsInOrder() {
 		suite := junitSuite{Name: kind}
 		for i := range r.Cases {
 			if o := &r.Cases[i]; kindOf(o) == kind {
-				suite.add(o.junit(all.Name))
+				suite.addTest(o.junitTest(all.Name))
 			}
 		}
-		all.add(suite)
+		all.addSuite(suite)
 	}
 	b, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -76,15 +76,15 @@ func (r *Report) WriteJUnit(w io.Writer, verdicts []Verdict) error {
 	return writeString(w, xml.Header+string(b)+"\n")
 }
 
-// add appends a suite and its counts.
-func (s *junitSuites) add(suite junitSuite) {
+// addSuite appends a suite and its counts.
+func (s *junitSuites) addSuite(suite junitSuite) {
 	s.Tests += suite.Tests
 	s.Failures += suite.Failures
 	s.Skipped += suite.Skipped
 	s.Suites = append(s.Suites, suite)
 }
 
-func (s *junitSuite) add(c junitCase) {
+func (s *junitSuite) addTest(c junitCase) {
 	s.Tests++
 	s.Failures += int(boolScore(c.Failure != nil))
 	s.Skipped += int(boolScore(c.Skipped != nil))
@@ -115,20 +115,20 @@ func kindOf(o *Outcome) string {
 	return "requests"
 }
 
-// junit returns the test of a request. A missed one is skipped, not failed.
-func (o *Outcome) junit(set string) junitCase {
+// junitTest returns the test of a request. A missed one is skipped, not failed.
+func (o *Outcome) junitTest(set string) junitCase {
 	c := junitCase{Class: set + "." + kindOf(o), Name: o.ID + ": " + o.Query}
 	if o.Query == "" {
 		c.Name = o.ID
 	}
-	if why := o.missed(); why != "" {
+	if why := o.missReason(); why != "" {
 		c.Skipped = &junitMessage{why}
 	}
 	return c
 }
 
-// missed returns what is wrong with the answer to a request, or "" if nothing is.
-func (o *Outcome) missed() string {
+// missReason returns what is wrong with the answer to a request, or "" if nothing is.
+func (o *Outcome) missReason() string {
 	switch {
 	case o.NoMatch && o.Confident != nil && *o.Confident:
 		return "no tool serves this, and the answer was confident"

@@ -23,9 +23,9 @@ func recallAt(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
 // hitAt returns the metric of whether any relevant tool is among the first k.
 func hitAt(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
 
-// metrics lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k for k
-// of 1, 3, 5, 10 and 20, "mrr", "ndcg@10" and "complete@10".
-func metrics() []Metric {
+// metricList lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k
+// for k of 1, 3, 5, 10 and 20, "mrr", "ndcg@10" and "complete@10".
+func metricList() []Metric {
 	out := make([]Metric, 0, len(defined))
 	for _, d := range defined {
 		out = append(out, d.metric)
@@ -52,19 +52,19 @@ type definition struct {
 
 // defined lists the metrics in the order of reports. It is read-only.
 var defined = [...]definition{
-	{recallAt(1), 1, (*foundPlaces).recall},
-	{recallAt(3), 3, (*foundPlaces).recall},
-	{recallAt(5), 5, (*foundPlaces).recall},
-	{recallAt(10), 10, (*foundPlaces).recall},
-	{recallAt(20), 20, (*foundPlaces).recall},
-	{hitAt(1), 1, (*foundPlaces).hit},
-	{hitAt(3), 3, (*foundPlaces).hit},
-	{hitAt(5), 5, (*foundPlaces).hit},
-	{hitAt(10), 10, (*foundPlaces).hit},
-	{hitAt(20), 20, (*foundPlaces).hit},
-	{metricMRR, 0, (*foundPlaces).reciprocal},
-	{metricNDCG, 10, (*foundPlaces).ndcg},
-	{metricComplete, 10, (*foundPlaces).complete},
+	{recallAt(1), 1, (*foundPlaces).recallAt},
+	{recallAt(3), 3, (*foundPlaces).recallAt},
+	{recallAt(5), 5, (*foundPlaces).recallAt},
+	{recallAt(10), 10, (*foundPlaces).recallAt},
+	{recallAt(20), 20, (*foundPlaces).recallAt},
+	{hitAt(1), 1, (*foundPlaces).hitAt},
+	{hitAt(3), 3, (*foundPlaces).hitAt},
+	{hitAt(5), 5, (*foundPlaces).hitAt},
+	{hitAt(10), 10, (*foundPlaces).hitAt},
+	{hitAt(20), 20, (*foundPlaces).hitAt},
+	{metricMRR, 0, (*foundPlaces).reciprocalRank},
+	{metricNDCG, 10, (*foundPlaces).ndcgAt},
+	{metricComplete, 10, (*foundPlaces).completeAt},
 }
 
 // scoreCase scores one ranking, which was asked for to the given depth, and returns the places of the relevant tools,
@@ -108,8 +108,8 @@ func (p *foundPlaces) addPlace(name string, place int) {
 	}
 }
 
-// within reports whether a tool stands among the first k.
-func (p *foundPlaces) within(name string, k int) bool {
+// isWithin reports whether a tool stands among the first k.
+func (p *foundPlaces) isWithin(name string, k int) bool {
 	at := p.at[name]
 	return at > 0 && at <= k
 }
@@ -126,36 +126,36 @@ func (p *foundPlaces) relevantPlaces() []int {
 	return at
 }
 
-// recall returns the share of the relevant tools that are among the first k; where any of them will do, it is hit.
-func (p *foundPlaces) recall(k int) float64 {
+// recallAt returns the share of the relevant tools that are among the first k; where any of them will do, it is hit.
+func (p *foundPlaces) recallAt(k int) float64 {
 	if p.c.Any {
-		return p.hit(k)
+		return p.hitAt(k)
 	}
 	found := 0
 	for _, name := range p.c.Relevant {
-		if p.within(name, k) {
+		if p.isWithin(name, k) {
 			found++
 		}
 	}
 	return float64(found) / float64(len(p.c.Relevant))
 }
 
-// hit returns 1 if any relevant tool is among the first k, else 0.
-func (p *foundPlaces) hit(k int) float64 {
-	return boolScore(slices.ContainsFunc(p.c.Relevant, func(name string) bool { return p.within(name, k) }))
+// hitAt returns 1 if any relevant tool is among the first k, else 0.
+func (p *foundPlaces) hitAt(k int) float64 {
+	return boolScore(slices.ContainsFunc(p.c.Relevant, func(name string) bool { return p.isWithin(name, k) }))
 }
 
-// reciprocal returns 1 / the place of the first relevant tool, 0 if none was found.
-func (p *foundPlaces) reciprocal(int) float64 {
+// reciprocalRank returns 1 / the place of the first relevant tool, 0 if none was found.
+func (p *foundPlaces) reciprocalRank(int) float64 {
 	if at := p.relevantPlaces(); len(at) > 0 {
 		return 1 / float64(at[0])
 	}
 	return 0
 }
 
-// ndcg returns the normalised discounted cumulative gain of the first k places, with the grades of the case as gains
+// ndcgAt returns the normalised discounted cumulative gain of the first k places, with the grades of the case as gains
 // and 1 for tools without a grade.
-func (p *foundPlaces) ndcg(k int) float64 {
+func (p *foundPlaces) ndcgAt(k int) float64 {
 	type gained struct {
 		at   int
 		gain float64
@@ -168,7 +168,7 @@ func (p *foundPlaces) ndcg(k int) float64 {
 			gain = 1
 		}
 		gains = append(gains, gain)
-		if p.within(name, k) {
+		if p.isWithin(name, k) {
 			found = append(found, gained{p.at[name], gain})
 		}
 	}
@@ -199,22 +199,22 @@ func gradedNames(c *Case) []string {
 	return names
 }
 
-// complete returns 1 if the first k places suffice for the whole case: one tool of every group, any tool where one will
-// do, else all relevant tools.
-func (p *foundPlaces) complete(k int) float64 {
+// completeAt returns 1 if the first k places suffice for the whole case: one tool of every group, any tool where one
+// will do, else all relevant tools.
+func (p *foundPlaces) completeAt(k int) float64 {
 	switch {
 	case len(p.c.AllOf) > 0:
 		for _, group := range p.c.AllOf {
-			if !slices.ContainsFunc(group, func(name string) bool { return p.within(name, k) }) {
+			if !slices.ContainsFunc(group, func(name string) bool { return p.isWithin(name, k) }) {
 				return 0
 			}
 		}
 		return 1
 	case p.c.Any:
-		return p.hit(k)
+		return p.hitAt(k)
 	}
 	for _, name := range p.c.Relevant {
-		if !p.within(name, k) {
+		if !p.isWithin(name, k) {
 			return 0
 		}
 	}

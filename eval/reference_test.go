@@ -84,7 +84,7 @@ func TestMetricsAgainstOtherSoftware(t *testing.T) {
 func TestAUROCAgainstOtherSoftware(t *testing.T) {
 	r := readReference(t)
 	for _, a := range r.AUROCs {
-		if got := auroc(a.High, a.Low); math.Abs(got-a.AUROC) > 1e-12 {
+		if got := areaUnderROC(a.High, a.Low); math.Abs(got-a.AUROC) > 1e-12 {
 			t.Errorf("auroc(%v, %v) = %v, scikit-learn has %v", a.High, a.Low, got, a.AUROC)
 		}
 	}

@@ -111,12 +111,13 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 		}
 		r.Cases[i] = out
 	}
-	r.summarize()
+	r.summarizeKinds()
 	return r
 }
 
-// summarize computes the means. It goes through the requests by ID, so that sums do not depend on the order of the set.
-func (r *Report) summarize() {
+// summarizeKinds computes the means. It goes through the requests by ID, so that sums do not depend on the order of the
+// set.
+func (r *Report) summarizeKinds() {
 	byID := slices.SortedFunc(slices.Values(r.Cases), func(a, b Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	r.NoMatch, r.Calibration = measureAbstention(byID), measureCalibration(byID)
 	byKind := map[string][]*Outcome{}
@@ -127,18 +128,18 @@ func (r *Report) summarize() {
 			byKind[o.Kind] = append(byKind[o.Kind], o)
 		}
 	}
-	r.All = r.summary("", all)
+	r.All = r.summaryOf("", all)
 	for kind, outcomes := range byKind {
 		if kind != "" {
-			r.Kinds = append(r.Kinds, r.summary(kind, outcomes))
+			r.Kinds = append(r.Kinds, r.summaryOf(kind, outcomes))
 		}
 	}
 	slices.SortFunc(r.Kinds, func(a, b Summary) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
-// summary returns the means of outcomes, all of which a tool serves. All have the same metrics, since they have one
+// summaryOf returns the means of outcomes, all of which a tool serves. All have the same metrics, since they have one
 // depth.
-func (r *Report) summary(kind string, outcomes []*Outcome) Summary {
+func (r *Report) summaryOf(kind string, outcomes []*Outcome) Summary {
 	s := Summary{Kind: kind, Queries: len(outcomes), Confident: confidentRate(outcomes)}
 	if len(outcomes) == 0 {
 		return s

@@ -35,7 +35,7 @@ func ReadReport(r io.Reader, file string) (*Report, error) {
 	} else if err = json.Unmarshal(b, out); err != nil {
 		return nil, badReport(file, "is not JSON of a report", err)
 	}
-	if err := out.validate(); err != nil {
+	if err := out.checkReport(); err != nil {
 		return nil, badReport(file, err.Error(), nil)
 	}
 	slices.SortFunc(out.Kinds, func(a, b Summary) int { return cmp.Compare(a.Kind, b.Kind) })
@@ -53,8 +53,8 @@ func badReport(file, what string, err error) error {
 	}
 }
 
-// validate returns an error if r cannot be the report of a run, so that comparisons need no checks of their own.
-func (r *Report) validate() error {
+// checkReport returns an error if r cannot be the report of a run, so that comparisons need no checks of their own.
+func (r *Report) checkReport() error {
 	if len(r.All.Scores) == 0 && r.NoMatch == nil {
 		return errors.New("has no figures")
 	}
@@ -62,7 +62,7 @@ func (r *Report) validate() error {
 		return errors.New("does not say how deep it ranks")
 	}
 	for _, s := range append([]Summary{r.All}, r.Kinds...) {
-		if err := s.Scores.validate(); err != nil {
+		if err := s.Scores.checkScores(); err != nil {
 			return err
 		}
 	}
@@ -76,14 +76,14 @@ func (r *Report) validate() error {
 		if o.Rank < 0 || !o.NoMatch && len(o.Scores) == 0 {
 			return fmt.Errorf("has no scores for request %q", o.ID)
 		}
-		if err := o.Scores.validate(); err != nil {
+		if err := o.Scores.checkScores(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s Scores) validate() error {
+func (s Scores) checkScores() error {
 	for m, v := range s {
 		if !(v >= 0 && v <= 1+rounding) || math.IsInf(v, 0) {
 			return fmt.Errorf("gives %s as %v", m, v)

@@ -40,19 +40,19 @@ func (o Options) withDefaults() (Options, error) {
 	o.Workers = cmp.Or(o.Workers, 1)
 	switch {
 	case !slices.Contains([]tool.Mode{tool.Hybrid, tool.Keyword, tool.Semantic}, o.Mode):
-		return o, invalid(fmt.Sprintf("mode %q is unknown", o.Mode), "use hybrid, keyword or semantic")
+		return o, invalidOptions(fmt.Sprintf("mode %q is unknown", o.Mode), "use hybrid, keyword or semantic")
 	case o.Limit < 0 || o.Limit > tool.MaxLimit:
-		return o, invalid(fmt.Sprintf("depth %d is not between 1 and %d", o.Limit, tool.MaxLimit), "")
+		return o, invalidOptions(fmt.Sprintf("depth %d is not between 1 and %d", o.Limit, tool.MaxLimit), "")
 	case o.Answer < -1 || o.Answer > tool.MaxLimit:
-		return o, invalid(fmt.Sprintf("answer of %d tools is not between 1 and %d", o.Answer, tool.MaxLimit), "")
+		return o, invalidOptions(fmt.Sprintf("answer of %d tools is not between 1 and %d", o.Answer, tool.MaxLimit), "")
 	case o.Workers < 0 || o.Sample < 0:
-		return o, invalid("workers and sample cannot be negative", "")
+		return o, invalidOptions("workers and sample cannot be negative", "")
 	}
 	return o, nil
 }
 
-// invalid returns the Invalid error of options that cannot be run.
-func invalid(msg, hint string) error {
+// invalidOptions returns the Invalid error of options that cannot be run.
+func invalidOptions(msg, hint string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "evaluate", Msg: msg, Hint: hint}
 }
 
@@ -61,7 +61,7 @@ func invalid(msg, hint string) error {
 func (o *Options) pickCases(d *Dataset) ([]*Case, error) {
 	for _, kind := range o.Kinds {
 		if !slices.ContainsFunc(d.Cases, func(c Case) bool { return c.Kind == kind }) {
-			return nil, invalid(fmt.Sprintf("set has no request of kind %q", kind), "")
+			return nil, invalidOptions(fmt.Sprintf("set has no request of kind %q", kind), "")
 		}
 	}
 	var picked []*Case
@@ -72,7 +72,7 @@ func (o *Options) pickCases(d *Dataset) ([]*Case, error) {
 		}
 	}
 	if len(picked) == 0 {
-		return nil, invalid(fmt.Sprintf("set has no request of split %q and these kinds", o.Split), "")
+		return nil, invalidOptions(fmt.Sprintf("set has no request of split %q and these kinds", o.Split), "")
 	}
 	return sampleCases(picked, o.Sample), nil
 }

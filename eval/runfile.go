@@ -98,7 +98,7 @@ func Score(d *Dataset, answers []Answer, o Options) (*Report, error) {
 	byID := make(map[string]Answer, len(answers))
 	for _, a := range answers {
 		if !inSet[a.ID] {
-			return nil, invalid(fmt.Sprintf("run answers request %q, which is not in the set", a.ID),
+			return nil, invalidOptions(fmt.Sprintf("run answers request %q, which is not in the set", a.ID),
 				"is it a run over another set?")
 		}
 		byID[a.ID] = a

@@ -32,7 +32,7 @@ func TestAUROC(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := auroc(tt.high, tt.low); got != tt.want {
+			if got := areaUnderROC(tt.high, tt.low); got != tt.want {
 				t.Errorf("auroc = %v, want %v", got, tt.want)
 			}
 		})
@@ -62,7 +62,7 @@ func TestAUROCAgainstPairs(t *testing.T) {
 				}
 			}
 		}
-		if got, want := auroc(high, low), pairs/float64(len(high)*len(low)); math.Abs(got-want) > 1e-12 {
+		if got, want := areaUnderROC(high, low), pairs/float64(len(high)*len(low)); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("auroc(%v, %v) = %v, want %v", high, low, got, want)
 		}
 	}

@@ -28,7 +28,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "\nscores  calibration error %.3f over %d answers\n", c.Error, c.Answers)
 	}
 	r.costLines(&b)
-	for _, note := range r.notes() {
+	for _, note := range r.reportNotes() {
 		fmt.Fprintf(&b, "note: %s: %d\n", note.text, note.n)
 	}
 	return writeString(w, b.String())
@@ -40,8 +40,8 @@ type remark struct {
 	n    int
 }
 
-// notes returns the remarks whose number is not zero.
-func (r *Report) notes() []remark {
+// reportNotes returns the remarks whose number is not zero.
+func (r *Report) reportNotes() []remark {
 	all := []remark{
 		{"requests without an answer in the run, counted as not found", r.Missing},
 		{"places held by tools that are not of the set", r.Strangers},
@@ -99,7 +99,7 @@ func (r *Report) refusalTable(b *strings.Builder) {
 		{"no tool fits", "requests", "confident", "auroc", "refused at 95 % kept"},
 		{"(some tool fits)", strconv.Itoa(n.Answerable), formatFigure(n.Confident), "-", "-"},
 	}
-	for _, of := range n.parts() {
+	for _, of := range n.measuredParts() {
 		rows = append(rows, []string{
 			of.name, strconv.Itoa(of.r.Queries), formatFigure(of.r.Confident), formatFigure(of.r.AUROC),
 			formatFigure(of.r.Refused),
@@ -115,8 +115,8 @@ type namedRefusal struct {
 	r    *Refusal
 }
 
-// parts returns the refusals that were measured, with their names.
-func (n *Abstention) parts() []namedRefusal {
+// measuredParts returns the refusals that were measured, with their names.
+func (n *Abstention) measuredParts() []namedRefusal {
 	all := []namedRefusal{{"all", n.All}, {"near miss", n.NearMiss}, {"foreign", n.Foreign}}
 	return slices.DeleteFunc(all, func(of namedRefusal) bool { return of.r == nil })
 }
@@ -200,10 +200,13 @@ func (d *Difference) tableRow(name string) []string {
 // worst loss to the best win, so one search splits it.
 func (c *Comparison) changeTables(b *strings.Builder) {
 	most := cmp.Or(c.Most, mostChanges)
-	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int { return cmp.Compare(ch.gain(), 0) })
+	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int {
+		return cmp.Compare(ch.rankGain(),
+			0)
+	})
 	losses, wins := c.Changes[:split], slices.Clone(c.Changes[split:])
 	// equal ones stay by ID
-	slices.SortStableFunc(wins, func(x, y Change) int { return cmp.Compare(y.gain(), x.gain()) })
+	slices.SortStableFunc(wins, func(x, y Change) int { return cmp.Compare(y.rankGain(), x.rankGain()) })
 	for _, part := range []struct {
 		name string
 		list []Change

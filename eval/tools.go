@@ -98,7 +98,7 @@ type seenTool struct {
 // addTool appends a tool unless it repeats an earlier one in every respect. One with the same ID but other content is
 // kept under a numbered name. Either is noted.
 func (d *Dataset) addTool(raw *rawTool, file string, line int, seen map[tool.ID]seenTool) {
-	t := raw.tool()
+	t := raw.toTool()
 	hash, id := t.Hash(), t.ID()
 	if before, ok := seen[id]; ok {
 		at := file + ":" + strconv.Itoa(line) + ": "
@@ -120,8 +120,8 @@ func (d *Dataset) addTool(raw *rawTool, file string, line int, seen map[tool.ID]
 	d.Tools = append(d.Tools, t)
 }
 
-// tool returns the tool of a line. Its strings and slices are shared with raw.
-func (raw *rawTool) tool() *tool.Tool {
+// toTool returns the tool of a line. Its strings and slices are shared with raw.
+func (raw *rawTool) toTool() *tool.Tool {
 	t := &tool.Tool{
 		Server: strings.ReplaceAll(raw.Server, "/", "_"), // an ID ends its server at the first slash
 		Name:   bareName(raw.Server, raw.Name), Title: raw.Title, Category: raw.Category,

@@ -34,9 +34,9 @@ func checkCall(c tool.Call) error {
 // isObject looks at the first byte only. Callers that need a valid object check that as well.
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
 
-// call runs one tool. retry reports that the server has not accepted the request, so that it may be sent again on a new
-// session.
-func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult,
+// callTool runs one tool. retry reports that the server has not accepted the request, so that it may be sent again on a
+// new session.
+func (s *session) callTool(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult,
 	retry bool, err error,
 ) {
 	x := &exchange{
@@ -53,11 +53,11 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 			return cs.CallTool(ctx, params)
 		},
 	}
-	raw, retry, err := s.exchange(ctx, x, timeout)
+	raw, retry, err := s.exchangeRaw(ctx, x, timeout)
 	if hasCode(err, mcp.CodeHeaderMismatch) {
 		// The server wants arguments repeated in headers, which the SDK does for tools that it has seen listed.
 		if _, _, listErr := s.listTools(ctx, timeout, s.recorder.logger); listErr == nil {
-			raw, retry, err = s.exchange(ctx, x, timeout)
+			raw, retry, err = s.exchangeRaw(ctx, x, timeout)
 		}
 	}
 	if err != nil {

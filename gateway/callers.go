@@ -101,8 +101,8 @@ func (cs *callers) askClient(ctx context.Context, method string, params json.Raw
 		}
 	}
 	for _, c := range running {
-		c.clock.pause()
-		defer c.clock.resume()
+		c.clock.pauseTimer()
+		defer c.clock.resumeTimer()
 	}
 	return client.Ask(ctx, method, params)
 }
@@ -116,7 +116,7 @@ func (cs *callers) notifyClient(method string, params json.RawMessage) {
 	}
 	for _, c := range running {
 		if c.mail != nil { // in order with the call's progress, and before its result
-			c.mail.push(func() { client.Tell(method, params) })
+			c.mail.pushItem(func() { client.Tell(method, params) })
 			return
 		}
 	}
@@ -201,9 +201,9 @@ type pausableTimer struct {
 	paused int // calls of pause without their resume; questions may overlap
 }
 
-// start begins to count, and calls late once if the limit passes. The returned function stops this count. A request
-// that is repeated starts a new count with the same pausableTimer.
-func (c *pausableTimer) start(limit time.Duration, late func()) func() {
+// startTimer begins to count, and calls late once if the limit passes. The returned function stops this count. A
+// request that is repeated starts a new count with the same pausableTimer.
+func (c *pausableTimer) startTimer(limit time.Duration, late func()) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limit = limit
@@ -215,8 +215,8 @@ func (c *pausableTimer) start(limit time.Duration, late func()) func() {
 	return func() { t.Stop() }
 }
 
-// pause stops the count. Each pause needs one resume.
-func (c *pausableTimer) pause() {
+// pauseTimer stops the count. Each pause needs one resume.
+func (c *pausableTimer) pauseTimer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.paused++; c.timer != nil {
@@ -224,8 +224,8 @@ func (c *pausableTimer) pause() {
 	}
 }
 
-// resume starts the count again, with the full limit, when the last pause has ended.
-func (c *pausableTimer) resume() {
+// resumeTimer starts the count again, with the full limit, when the last pause has ended.
+func (c *pausableTimer) resumeTimer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.paused--; c.paused == 0 && c.timer != nil {

@@ -41,7 +41,7 @@ func (g *Gateway) Log(server string) ([]upstream.LogLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.record.all(), nil
+	return u.record.allLines(), nil
 }
 
 // upstreamNamed is Upstream with a NotFound error, for the commands that control one server.
@@ -50,7 +50,7 @@ func (g *Gateway) upstreamNamed(server string) (*Upstream, error) {
 	if !ok {
 		return nil, &tool.Error{
 			Code: tool.NotFound, Op: "find server", Msg: fmt.Sprintf("there is no server %q to start or stop",
-				truncate(server, 80)),
+				truncateText(server, 80)),
 			Hint: "servers whose tools came from a file do not run; a disabled one is not kept",
 		}
 	}
@@ -72,7 +72,7 @@ func (u *Upstream) stopByRequest() {
 	u.session, u.lastErr, u.failed = nil, nil, upstream.Status{}
 	u.mu.Unlock()
 	if s != nil {
-		u.record.add(upstream.FromGateway, "stopped by hand")
+		u.record.addLine(upstream.FromGateway, "stopped by hand")
 		s.close()
 	}
 }

@@ -98,15 +98,15 @@ func TestControlOfUnknownServers(t *testing.T) {
 func TestRecordIsBounded(t *testing.T) {
 	var r stderrLog
 	for n := range recordLines + 10 {
-		r.add(upstream.FromServer, fmt.Sprintf("%d %s", n, strings.Repeat("x", 2*recordLine)))
+		r.addLine(upstream.FromServer, fmt.Sprintf("%d %s", n, strings.Repeat("x", 2*recordLine)))
 	}
-	lines := r.all()
+	lines := r.allLines()
 	if len(lines) != recordLines || !strings.HasPrefix(lines[0].Text, "10 ") ||
 		len(lines[0].Text) > recordLine+len("…") {
 		t.Errorf("%d lines, the first is %.80q of %d bytes", len(lines), lines[0].Text, len(lines[0].Text))
 	}
 	lines[0].Text = "changed"
-	if r.all()[0].Text == "changed" {
+	if r.allLines()[0].Text == "changed" {
 		t.Error("the lines are shared")
 	}
 }

@@ -184,7 +184,7 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 // rpcError converts a JSON-RPC error of the server. The original stays in the chain as *jsonrpc.Error, with its code
 // and data.
 func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
-	text := s.redact.redactText(truncate(rpc.Message, 1000))
+	text := s.redact.redactText(truncateText(rpc.Message, 1000))
 	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what,
 		text), Err: s.redact.redactError(rpc)}
 	switch rpc.Code {

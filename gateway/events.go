@@ -58,7 +58,7 @@ func (f *eventFilter) Close() error { return f.body.Close() }
 func (f *eventFilter) nextEvent() (*event, error) {
 	e := &event{message: true}
 	for {
-		line, over, err := f.lines.next()
+		line, over, err := f.lines.nextLine()
 		if err != nil {
 			return e, err
 		}

@@ -39,10 +39,10 @@ type clientAnswers struct {
 // maxRounds bounds how often a server may ask before it answers.
 const maxRounds = 16
 
-// exchange sends a request and returns the bytes of its result. A client that handles rounds itself gets a question as
-// the result; for others exchange asks the client and repeats the request. retry reports that the server has not
+// exchangeRaw sends a request and returns the bytes of its result. A client that handles rounds itself gets a question
+// as the result; for others exchange asks the client and repeats the request. retry reports that the server has not
 // accepted the request, so that it may be sent again on a new session; that is never so after the first round.
-func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Duration) (raw json.RawMessage, retry bool,
+func (s *session) exchangeRaw(ctx context.Context, x *exchange, timeout time.Duration) (raw json.RawMessage, retry bool,
 	err error,
 ) {
 	meta := requestMeta(x.meta)
@@ -99,7 +99,7 @@ func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in 
 		got.result, err = json.Marshal(res)
 	}
 	if got.result == nil {
-		return nil, got.refused(err), s.requestError(ctx, runCtx, x.what, timeout, got, err)
+		return nil, got.wasRefused(err), s.requestError(ctx, runCtx, x.what, timeout, got, err)
 	}
 	if !isObject(got.result) {
 		return nil, false, s.responseError(x, "something that is no object")
@@ -142,7 +142,7 @@ func (s *session) collectAnswers(ctx context.Context, client *tool.Client, q *in
 	for _, key := range slices.Sorted(maps.Keys(q.Requests)) {
 		r := q.Requests[key]
 		if _, ok := requestedCapability(r.Method); !ok {
-			return clientAnswers{}, fmt.Errorf("it asks by the unknown method %q", truncate(r.Method, 60))
+			return clientAnswers{}, fmt.Errorf("it asks by the unknown method %q", truncateText(r.Method, 60))
 		}
 		answer, err := client.Ask(ctx, r.Method, r.Params)
 		if err != nil {
@@ -213,7 +213,7 @@ func (s *session) withTimeLimit(ctx context.Context, c *pausableTimer, timeout t
 	context.Context, func(),
 ) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stopClock := c.start(timeout, func() { cancel(errLate) })
+	stopClock := c.startTimer(timeout, func() { cancel(errLate) })
 	unlink := context.AfterFunc(s.ctx, func() {
 		switch why := context.Cause(s.ctx); {
 		case errors.Is(why, errStopped):

@@ -139,7 +139,7 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 		name, fallback, hasFallback := strings.Cut(inner, ":-")
 		name = variableValue(name)
 		if !variableName(name) {
-			return "", fmt.Errorf("${%s} does not name a variable", truncate(inner, 60))
+			return "", fmt.Errorf("${%s} does not name a variable", truncateText(inner, 60))
 		}
 		value, set := lookup(name)
 		switch {

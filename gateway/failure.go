@@ -62,5 +62,5 @@ func errorText(err error) string {
 		plain.Op = ""
 		text = plain.Error()
 	}
-	return truncate(text, 500)
+	return truncateText(text, 500)
 }

@@ -144,7 +144,7 @@ func (u *Upstream) refreshFeatures() {
 // features if none are stored yet. What fails is logged.
 func (u *Upstream) reloadFeatures(s *session) {
 	if !u.featuresStored() {
-		notify(u.others)
+		wakeChannel(u.others)
 	}
 	u.mu.Lock()
 	watched := slices.Sorted(maps.Keys(u.watched))
@@ -154,7 +154,7 @@ func (u *Upstream) reloadFeatures(s *session) {
 		err := s.cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
 		stop()
 		if err != nil {
-			u.logger.Warn("upstream does not take a subscription again", "uri", truncate(uri, 200), "error",
+			u.logger.Warn("upstream does not take a subscription again", "uri", truncateText(uri, 200), "error",
 				s.redact.redactError(err))
 		}
 	}

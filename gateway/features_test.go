@@ -434,7 +434,7 @@ func TestSubscriptionAfterRestart(t *testing.T) {
 	}
 	killServer(t, callAs(t, g, c, "s/pid"))
 	u, _ := g.Upstream("s")
-	waitFor(t, "the end to be noticed", func() bool { return u.status().State != upstream.Running })
+	waitFor(t, "the end to be noticed", func() bool { return u.currentStatus().State != upstream.Running })
 	callAs(t, g, c, "s/pid")
 	waitFor(t, "the update", func() bool {
 		callAs(t, g, c, "s/update")
@@ -453,14 +453,14 @@ func TestClockStandsStillWhileSomebodyIsAsked(t *testing.T) {
 		var c pausableTimer
 		late := make(chan time.Time, 1)
 		begin := time.Now()
-		defer c.start(time.Second, func() { late <- time.Now() })()
+		defer c.startTimer(time.Second, func() { late <- time.Now() })()
 		time.Sleep(900 * time.Millisecond)
-		c.pause()
-		c.pause()
+		c.pauseTimer()
+		c.pauseTimer()
 		time.Sleep(time.Hour)
-		c.resume()
+		c.resumeTimer()
 		time.Sleep(time.Hour)
-		c.resume()
+		c.resumeTimer()
 		if got := (<-late).Sub(begin); got != 2*time.Hour+1900*time.Millisecond {
 			t.Errorf("late after %v", got)
 		}

@@ -24,13 +24,14 @@ func (g *Gateway) Forward(ctx context.Context, r upstream.Request) (json.RawMess
 	u, ok := g.Upstream(r.Server)
 	if !ok {
 		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: fmt.Sprintf("there is no server %q",
-			truncate(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
+			truncateText(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
 	}
-	return u.forward(ctx, r)
+	return u.forwardRequest(ctx, r)
 }
 
-// forward is Forward for this server. A failed subscribe is taken back, so that it is not repeated after a restart.
-func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
+// forwardRequest is Forward for this server. A failed subscribe is taken back, so that it is not repeated after a
+// restart.
+func (u *Upstream) forwardRequest(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	x, uri, err := requestOf(r)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMes
 	if !u.updateSubscription(r.Method, uri) {
 		return json.RawMessage("{}"), nil
 	}
-	release, err := u.slots.acquire(ctx)
+	release, err := u.slots.acquireSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMes
 		err error,
 	) {
 		x.who = who
-		raw, retry, err = s.exchange(ctx, x, u.callTimeout())
+		raw, retry, err = s.exchangeRaw(ctx, x, u.callTimeout())
 		return retry, err
 	})
 	if err != nil && r.Method == "resources/subscribe" {
@@ -98,7 +99,7 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	x.meta = common.Meta
 	switch r.Method {
 	case "resources/read":
-		x.what = fmt.Sprintf("the reading of %q", truncate(read.URI, 200))
+		x.what = fmt.Sprintf("the reading of %q", truncateText(read.URI, 200))
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
 			return cs.ReadResource(ctx, &mcp.ReadResourceParams{
 				Meta: meta, URI: read.URI, InputResponses: in.Responses,
@@ -106,17 +107,17 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 			})
 		}
 	case "resources/subscribe":
-		x.what = fmt.Sprintf("the subscription to %q", truncate(common.URI, 200))
+		x.what = fmt.Sprintf("the subscription to %q", truncateText(common.URI, 200))
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
 			return struct{}{}, cs.Subscribe(ctx, &mcp.SubscribeParams{Meta: meta, URI: common.URI})
 		}
 	case "resources/unsubscribe":
-		x.what = fmt.Sprintf("the end of the subscription to %q", truncate(common.URI, 200))
+		x.what = fmt.Sprintf("the end of the subscription to %q", truncateText(common.URI, 200))
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
 			return struct{}{}, cs.Unsubscribe(ctx, &mcp.UnsubscribeParams{Meta: meta, URI: common.URI})
 		}
 	case "prompts/get":
-		x.what = fmt.Sprintf("the request for the prompt %q", truncate(prompt.Name, 100))
+		x.what = fmt.Sprintf("the request for the prompt %q", truncateText(prompt.Name, 100))
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
 			return cs.GetPrompt(ctx, &mcp.GetPromptParams{
 				Meta: meta, Name: prompt.Name, Arguments: prompt.Arguments,
@@ -134,7 +135,7 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	default:
 		return nil, "", &tool.Error{
 			Code: tool.Invalid, Op: "forward",
-			Msg: fmt.Sprintf("%q is no request that is passed on", truncate(r.Method, 60)),
+			Msg: fmt.Sprintf("%q is no request that is passed on", truncateText(r.Method, 60)),
 		}
 	}
 	return x, common.URI, nil

@@ -212,11 +212,11 @@ func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 	u, ok := g.Upstream(c.ID.Server())
 	if !ok {
 		return nil, &tool.Error{
-			Code: tool.NotFound, Op: "call", Msg: fmt.Sprintf("there is no server %q", truncate(c.ID.Server(), 80)),
+			Code: tool.NotFound, Op: "call", Msg: fmt.Sprintf("there is no server %q", truncateText(c.ID.Server(), 80)),
 			Hint: "search for the tool again; its server may have been removed or disabled",
 		}
 	}
-	return u.call(ctx, c)
+	return u.callTool(ctx, c)
 }
 
 // Wake starts the servers that are configured to be started eagerly, and from then on starts them again when they end,
@@ -238,7 +238,7 @@ func (g *Gateway) Status() []upstream.Status {
 	g.mu.RUnlock()
 	out := make([]upstream.Status, len(list))
 	for i, u := range list {
-		out[i] = u.status()
+		out[i] = u.currentStatus()
 	}
 	slices.SortFunc(out, func(a, b upstream.Status) int { return strings.Compare(a.Server, b.Server) })
 	return out

@@ -80,14 +80,14 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 // repeated.
 func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, error) {
 	if h.tokens == nil || !sameOrigin(req.URL, h.origin) {
-		return h.send(req)
+		return h.sendRequest(req)
 	}
 	token := h.tokens.accessToken(req.Context(), "")
 	if token == "" {
-		return h.send(req)
+		return h.sendRequest(req)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := h.send(req)
+	resp, err := h.sendRequest(req)
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || req.Body != nil && req.GetBody == nil {
 		return resp, err
 	}
@@ -103,12 +103,12 @@ func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, 
 		}
 	}
 	again.Header.Set("Authorization", "Bearer "+fresh)
-	return h.send(again)
+	return h.sendRequest(again)
 }
 
-// send sends a request so that it ends with the session. The SDK's last requests have contexts of their own, and would
-// wait seconds for a server that does not answer. The response's body releases the context when it is closed.
-func (h *recordingTransport) send(req *http.Request) (*http.Response, error) {
+// sendRequest sends a request so that it ends with the session. The SDK's last requests have contexts of their own, and
+// would wait seconds for a server that does not answer. The response's body releases the context when it is closed.
+func (h *recordingTransport) sendRequest(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	unlink := context.AfterFunc(h.alive, cancel)
 	release := func() {
@@ -232,7 +232,7 @@ type jsonBody struct {
 // Read implements io.Reader.
 func (b *jsonBody) Read(p []byte) (int, error) {
 	if b.out == nil {
-		data, err := b.load()
+		data, err := b.loadBytes()
 		if err != nil {
 			return 0, err
 		}
@@ -241,8 +241,8 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 	return b.out.Read(p)
 }
 
-// load returns the bytes that the SDK is to see: the server's, or those of a message in their place.
-func (b *jsonBody) load() ([]byte, error) {
+// loadBytes returns the bytes that the SDK is to see: the server's, or those of a message in their place.
+func (b *jsonBody) loadBytes() ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(b.body, int64(b.limit)+1))
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (u *Upstream) stopIfIdle() {
 	}
 	u.session = nil
 	u.logger.Debug("upstream stopped after it was idle")
-	u.record.add(upstream.FromGateway, "stopped after it was idle")
+	u.record.addLine(upstream.FromGateway, "stopped after it was idle")
 	u.running.Go(s.close)
 }
 

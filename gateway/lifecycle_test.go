@@ -37,7 +37,7 @@ func killProcess(t *testing.T, pid int) {
 
 func stateOf(g *Gateway, server string) upstream.State {
 	u, _ := g.Upstream(server)
-	return u.status().State
+	return u.currentStatus().State
 }
 
 // A server that nobody uses is stopped, and the next call starts it again. Being asked for its tools is no use.
@@ -51,7 +51,7 @@ func TestIdleServerRests(t *testing.T) {
 		}
 		return dead(t, first)
 	})
-	if st := u.status(); st.Error != "" || st.State == upstream.Failed {
+	if st := u.currentStatus(); st.Error != "" || st.State == upstream.Failed {
 		t.Errorf("a server that rested is %+v", st)
 	}
 	if second := call(t, g, "s/pid", ""); second == first {

@@ -129,18 +129,18 @@ func TestAnswerOfManyValues(t *testing.T) {
 func TestTurnsOfAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots("slow", 1, 1, 30*time.Second)
-		release, err := s.acquire(t.Context())
+		release, err := s.acquireSlot(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		_, err = s.acquire(t.Context())
+		_, err = s.acquireSlot(t.Context())
 		if tool.CodeOf(err) != tool.Unavailable || time.Since(begin) != 30*time.Second ||
 			!strings.Contains(err.Error(), "none of its 1 calls ended within 30s") {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		time.AfterFunc(20*time.Second, release)
-		again, err := s.acquire(context.Background())
+		again, err := s.acquireSlot(context.Background())
 		if err != nil {
 			t.Errorf("a call whose turn came: %v", err)
 		}

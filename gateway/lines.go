@@ -36,10 +36,10 @@ const maxSkipped = 256 << 20
 // errEndless ends a stream in which a message exceeds the bytes that may be skipped.
 var errEndless = errors.New("a message has no end")
 
-// next returns the next line without its line break. The last line needs none; io.EOF comes after it. For a line longer
-// than the limit it returns an oversizedMessage instead, or errEndless if the line exceeds skip. The line's memory
-// belongs to the caller.
-func (l *lineReader) next() ([]byte, *oversizedMessage, error) {
+// nextLine returns the next line without its line break. The last line needs none; io.EOF comes after it. For a line
+// longer than the limit it returns an oversizedMessage instead, or errEndless if the line exceeds skip. The line's
+// memory belongs to the caller.
+func (l *lineReader) nextLine() ([]byte, *oversizedMessage, error) {
 	var line []byte
 	var over *oversizedMessage
 	for {
@@ -72,7 +72,7 @@ func (l *lineReader) next() ([]byte, *oversizedMessage, error) {
 // errorResponse returns a JSON-RPC error in place of an answer that was too long, so that only its own call fails. It
 // returns nil if the answer held no ID.
 func (o *oversizedMessage) errorResponse(limit int) jsonrpc.Message {
-	id, ok := o.ids.id()
+	id, ok := o.ids.foundID()
 	if !ok {
 		return nil
 	}
@@ -189,8 +189,8 @@ func (s *idScanner) endValue() {
 	s.reading = false
 }
 
-// id returns the ID. ok is false if there was none, or one that is no number or string.
-func (s *idScanner) id() (jsonrpc.ID, bool) {
+// foundID returns the ID. ok is false if there was none, or one that is no number or string.
+func (s *idScanner) foundID() (jsonrpc.ID, bool) {
 	var v any
 	if !s.found || len(s.value) == maxIDLength || json.Unmarshal(s.value, &v) != nil || v == nil {
 		return jsonrpc.ID{}, false

@@ -45,7 +45,7 @@ func (s *session) listTools(ctx context.Context, timeout time.Duration, logger *
 		for _, t := range decodeTools(s.server, items, logger) {
 			if names[t.Name] {
 				if twice++; twice <= maxStrays {
-					logger.Warn("upstream lists a tool twice; the first one counts", "tool", truncate(t.Name, 100))
+					logger.Warn("upstream lists a tool twice; the first one counts", "tool", truncateText(t.Name, 100))
 				}
 				continue
 			}
@@ -128,7 +128,7 @@ func (s *session) requestPage(ctx context.Context, kind listKind, cursor string,
 	case isMethodNotFound(err) && s.isAlive():
 		return []byte(`{"` + kind.member + `":[]}`), false, nil // a server that has none
 	}
-	return nil, got.refused(err), s.requestError(ctx, runCtx, kind.method, timeout, got, err)
+	return nil, got.wasRefused(err), s.requestError(ctx, runCtx, kind.method, timeout, got, err)
 }
 
 // cachePage keeps the bytes of a page for cachedPage. With the newer protocol the SDK may answer a listing from its
@@ -156,9 +156,9 @@ func (s *session) cachedPage(key string) []byte {
 	return s.pages[key]
 }
 
-// refused reports whether the server cannot have begun to work on a request that failed with err, so that it may be
+// wasRefused reports whether the server cannot have begun to work on a request that failed with err, so that it may be
 // sent again on a new session.
-func (c capture) refused(err error) bool {
+func (c capture) wasRefused(err error) bool {
 	return c.gone || !c.sent && c.status == 0 && !isRPC(err)
 }
 
@@ -242,7 +242,7 @@ func optionalMember[T any](m map[string]json.RawMessage, key, name string, logge
 		return zero
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", truncate(name, 100), "member",
+		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", truncateText(name, 100), "member",
 			key)
 		return zero
 	}
@@ -255,8 +255,8 @@ func objectOrNil(raw json.RawMessage, t *tool.Tool, key string, logger *slog.Log
 		return nil
 	}
 	if !isObject(raw) {
-		logger.Warn("upstream tool has a member that is no object; left out", "tool", truncate(t.Name, 100), "member",
-			key)
+		logger.Warn("upstream tool has a member that is no object; left out", "tool", truncateText(t.Name, 100),
+			"member", key)
 		return nil
 	}
 	return raw

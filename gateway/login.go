@@ -40,7 +40,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	u, ok := g.Upstream(server)
 	if !ok {
 		return &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q",
-			truncate(server, 80)), Hint: "tooldex servers list shows them"}
+			truncateText(server, 80)), Hint: "tooldex servers list shows them"}
 	}
 	invalid := func(msg string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "login", Msg: fmt.Sprintf("server %q %s", server, msg)}
@@ -95,7 +95,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 			error,
 		) {
 			o.Visit(a.URL)
-			return callback.wait(ctx)
+			return callback.waitForCode(ctx)
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			x.redact.addSecrets(t.AccessToken, t.RefreshToken, c.ClientSecret)
@@ -160,7 +160,7 @@ func loginError(ctx context.Context, server string, scrub *redactor, err error) 
 			server), Err: ctx.Err()}
 	case errors.As(err, &refused):
 		return &tool.Error{Code: tool.Denied, Op: "login", Msg: fmt.Sprintf("the login to server %q was refused: %s",
-			server, truncate(string(refused), 200))}
+			server, truncateText(string(refused), 200))}
 	}
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("the login to server %q did not work", server),
@@ -226,13 +226,13 @@ func listenForCode() (*codeListener, error) {
 		return nil, err
 	}
 	c := &codeListener{url: fmt.Sprintf("http://%s/callback", l.Addr()), got: make(chan codeAnswer, 1)}
-	c.server = &http.Server{Handler: http.HandlerFunc(c.answer), ReadHeaderTimeout: 10 * time.Second}
+	c.server = &http.Server{Handler: http.HandlerFunc(c.handleRedirect), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = c.server.Serve(l) }() // until close
 	return c, nil
 }
 
-// answer handles the redirect of the browser. The SDK checks the state.
-func (c *codeListener) answer(w http.ResponseWriter, r *http.Request) {
+// handleRedirect handles the redirect of the browser. The SDK checks the state.
+func (c *codeListener) handleRedirect(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.URL.Path != "/callback" || q.Get("code") == "" && q.Get("error") == "" {
 		http.NotFound(w, r)
@@ -252,8 +252,8 @@ func (c *codeListener) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
-// wait returns the first answer, or ctx.Err().
-func (c *codeListener) wait(ctx context.Context) (*auth.AuthorizationResult, error) {
+// waitForCode returns the first answer, or ctx.Err().
+func (c *codeListener) waitForCode(ctx context.Context) (*auth.AuthorizationResult, error) {
 	select {
 	case a := <-c.got:
 		return a.res, a.err

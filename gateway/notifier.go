@@ -22,8 +22,8 @@ func newNotifier() *notifier {
 	return m
 }
 
-// push adds an item and returns at once. After close it does nothing.
-func (m *notifier) push(deliver func()) {
+// pushItem adds an item and returns at once. After close it does nothing.
+func (m *notifier) pushItem(deliver func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -34,20 +34,20 @@ func (m *notifier) push(deliver func()) {
 	} else {
 		m.items = append(m.items, deliver)
 	}
-	m.signal()
+	m.wakeRunner()
 }
 
 // close returns when the last item has been delivered. It must be called once.
 func (m *notifier) close() {
 	m.mu.Lock()
 	m.closed = true
-	m.signal()
+	m.wakeRunner()
 	m.mu.Unlock()
 	<-m.done
 }
 
-// signal wakes run. m.mu is held.
-func (m *notifier) signal() {
+// wakeRunner wakes run. m.mu is held.
+func (m *notifier) wakeRunner() {
 	select {
 	case m.wake <- struct{}{}:
 	default:

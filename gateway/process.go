@@ -92,7 +92,7 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, sc
 	defer func() { _ = r.Close() }()
 	lines := &lineReader{r: bufio.NewReaderSize(r, maxStderrLine), limit: maxStderrLine}
 	for {
-		line, over, err := lines.next()
+		line, over, err := lines.nextLine()
 		if err != nil {
 			return
 		}
@@ -103,17 +103,17 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, sc
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		p.tail.add(text)
-		rec.add(upstream.FromServer, text)
+		p.tail.addLine(text)
+		rec.addLine(upstream.FromServer, text)
 		logger.Info("upstream stderr", "line", text)
 	}
 }
 
-// stop ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It returns
-// when the process is gone. It calls grace before each wait, since the time allowed may have become shorter by then. A
-// package runner that installs something, unless that has taken too long, is left to finish: it then starts a server
-// whose input is closed, which ends.
-func (p *process) stop(grace func() time.Duration, tooLong bool) {
+// stopProcess ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It
+// returns when the process is gone. It calls grace before each wait, since the time allowed may have become shorter by
+// then. A package runner that installs something, unless that has taken too long, is left to finish: it then starts a
+// server whose input is closed, which ends.
+func (p *process) stopProcess(grace func() time.Duration, tooLong bool) {
 	_ = p.stdin.Close()
 	for _, next := range []func(*os.Process){terminateGroup, killGroup} {
 		t := time.NewTimer(grace())
@@ -158,13 +158,13 @@ type lineTail struct {
 // tailLines is how many lines of stderr are kept: as many as an error with its stack has.
 const tailLines = 40
 
-func (t *lineTail) add(line string) {
+func (t *lineTail) addLine(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.lines) == tailLines {
 		t.lines = t.lines[1:]
 	}
-	t.lines = append(t.lines, truncate(line, 300))
+	t.lines = append(t.lines, truncateText(line, 300))
 }
 
 // all returns the lines, oldest first.

@@ -108,7 +108,7 @@ func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 			return &jsonrpc.Response{ID: msg.ID, Result: json.RawMessage(`{}`)}
 		}
 	case *jsonrpc.Request:
-		t.requests.pace()
+		t.requests.waitForRate()
 		if msg.IsCall() && !t.beginRequest(msg) || !msg.IsCall() && !t.recordNotification(msg) {
 			return nil
 		}
@@ -118,7 +118,7 @@ func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 
 // beginRequest counts a request of the server as open, and reports whether the SDK should see it.
 func (t *wireRecorder) beginRequest(msg *jsonrpc.Request) bool {
-	again, err := t.requests.begin(msg)
+	again, err := t.requests.beginRequest(msg)
 	if err != nil {
 		t.broken.Store(true)
 		t.breach(err)
@@ -133,7 +133,7 @@ func (t *wireRecorder) beginRequest(msg *jsonrpc.Request) bool {
 // recordAnswer is called after an answer to a request of the server was written, or could not be.
 func (t *wireRecorder) recordAnswer(msg jsonrpc.Message) {
 	if r, ok := msg.(*jsonrpc.Response); ok {
-		t.requests.end(r.ID)
+		t.requests.endRequest(r.ID)
 	}
 }
 
@@ -153,11 +153,11 @@ func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
 		return len(msg.Params) <= maxURI
 	case "notifications/message":
-		t.logger.Debug("upstream log", "message", t.redact.redactText(truncate(string(msg.Params), 500)))
+		t.logger.Debug("upstream log", "message", t.redact.redactText(truncateText(string(msg.Params), 500)))
 		t.tell(msg.Method, msg.Params)
 		return false
 	default:
-		t.logger.Debug("upstream notification ignored", "method", truncate(msg.Method, 100))
+		t.logger.Debug("upstream notification ignored", "method", truncateText(msg.Method, 100))
 	}
 	t.dropped.Add(1)
 	return false
@@ -214,7 +214,7 @@ func (t *wireRecorder) repairResponse(data []byte, why error) *jsonrpc.Response 
 	}
 	var ids idScanner
 	ids.write(data)
-	id, ok := ids.id()
+	id, ok := ids.foundID()
 	if !ok {
 		return nil
 	}
@@ -258,7 +258,7 @@ func (t *wireRecorder) watchProgress(m *notifier, f func(tool.Progress)) (token 
 	token = t.lastToken.Add(1)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.progress[token] = func(p tool.Progress) { m.push(func() { f(p) }) }
+	t.progress[token] = func(p tool.Progress) { m.pushItem(func() { f(p) }) }
 	return token, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()

@@ -103,8 +103,8 @@ func secretName(name string) bool {
 	return false
 }
 
-// truncate shortens s to n bytes and an ellipsis, for logs and messages. It cuts no character in two.
-func truncate(s string, n int) string {
+// truncateText shortens s to n bytes and an ellipsis, for logs and messages. It cuts no character in two.
+func truncateText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

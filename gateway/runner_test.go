@@ -208,7 +208,7 @@ func TestReasonLine(t *testing.T) {
 			var tail lineTail
 			for _, line := range strings.Split(tt.printed, "\n") {
 				if strings.TrimSpace(line) != "" { // as readStderr does
-					tail.add(line)
+					tail.addLine(line)
 				}
 			}
 			if got := tail.reason(); got != tt.want {

@@ -44,10 +44,10 @@ func newServerRequests(alive context.Context, server string, grace time.Duration
 	}
 }
 
-// begin counts a request. If too many are open it waits, during which nothing more should be read from the server. It
-// returns an error if none was answered within the grace. again reports that the ID is in use already: the SDK must not
-// see the request.
-func (r *serverRequests) begin(req *jsonrpc.Request) (again bool, err error) {
+// beginRequest counts a request. If too many are open it waits, during which nothing more should be read from the
+// server. It returns an error if none was answered within the grace. again reports that the ID is in use already: the
+// SDK must not see the request.
+func (r *serverRequests) beginRequest(req *jsonrpc.Request) (again bool, err error) {
 	size := len(req.Params) + len(req.Method)
 	var timer *time.Timer
 	for {
@@ -82,19 +82,19 @@ func (r *serverRequests) begin(req *jsonrpc.Request) (again bool, err error) {
 	}
 }
 
-// end counts a request as answered. Without one of this ID it does nothing.
-func (r *serverRequests) end(id jsonrpc.ID) {
+// endRequest counts a request as answered. Without one of this ID it does nothing.
+func (r *serverRequests) endRequest(id jsonrpc.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if size, ok := r.open[id]; ok {
 		delete(r.open, id)
 		r.bytes -= size
-		notify(r.freed)
+		wakeChannel(r.freed)
 	}
 }
 
-// pace waits until one more message that nobody asked for may be read, or the connection is closed.
-func (r *serverRequests) pace() { _ = r.rate.Wait(r.alive) }
+// waitForRate waits until one more message that nobody asked for may be read, or the connection is closed.
+func (r *serverRequests) waitForRate() { _ = r.rate.Wait(r.alive) }
 
 func (r *serverRequests) tooManyError(what string) error {
 	return &tool.Error{

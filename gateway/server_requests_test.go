@@ -64,7 +64,7 @@ func TestServerThatAsksWithoutEnd(t *testing.T) {
 				t.Errorf("%d goroutines, %d before", now, before)
 			}
 			u, _ := g.Upstream("bad")
-			waitFor(t, "the status to say why", func() bool { return strings.Contains(u.status().Error, want) })
+			waitFor(t, "the status to say why", func() bool { return strings.Contains(u.currentStatus().Error, want) })
 			call(t, g, "good/echo", "{}")
 		})
 	}
@@ -76,7 +76,7 @@ func TestBurstsThatAreReadAreAnswered(t *testing.T) {
 	answers := make(chan jsonrpc.ID, maxOpenRequests)
 	go func() {
 		for id := range answers {
-			r.end(id)
+			r.endRequest(id)
 		}
 	}()
 	defer close(answers)
@@ -85,7 +85,7 @@ func TestBurstsThatAreReadAreAnswered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := r.begin(&jsonrpc.Request{ID: id, Method: "ping"}); again || err != nil {
+		if again, err := r.beginRequest(&jsonrpc.Request{ID: id, Method: "ping"}); again || err != nil {
 			t.Fatalf("request %d: %v, %v", i, again, err)
 		}
 		answers <- id

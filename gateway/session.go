@@ -93,12 +93,12 @@ type connectionHints struct {
 	sse   bool // it is reached by the older HTTP transport, though that was not configured
 }
 
-// open starts a server and shakes hands. It uses the generation of the protocol that the client speaks on whose behalf
-// the server is started, since the two differ in how a server asks its client something. If that fails for a reason
-// that the generation may have caused, it tries the other one: some servers exit on a first message that they do not
-// know. The returned hints include what this start showed. ctx ends the attempt, not the session. The caller runs
+// openSession starts a server and shakes hands. It uses the generation of the protocol that the client speaks on whose
+// behalf the server is started, since the two differ in how a server asks its client something. If that fails for a
+// reason that the generation may have caused, it tries the other one: some servers exit on a first message that they do
+// not know. The returned hints include what this start showed. ctx ends the attempt, not the session. The caller runs
 // watchEnd on the session.
-func (d *dialer) open(ctx context.Context, known connectionHints) (*session, connectionHints, error) {
+func (d *dialer) openSession(ctx context.Context, known connectionHints) (*session, connectionHints, error) {
 	x, err := expandServer(d.cfg, d.opts.LookupEnv)
 	if err != nil {
 		return nil, known, err
@@ -109,11 +109,11 @@ func (d *dialer) open(ctx context.Context, known connectionHints) (*session, con
 		d.cfg.Transport = upstream.SSE
 	}
 	older := known.older || !known.newer && d.prefersOlderProtocol()
-	s, err := d.connect(ctx, x, older)
+	s, err := d.connectOnce(ctx, x, older)
 	if errors.Is(err, errNotStreamable) && d.cfg.Transport == "" {
 		d.logger.Debug("upstream does not speak streamable HTTP; trying SSE", "error", err)
 		d.cfg.Transport = upstream.SSE
-		if s, err := d.connect(ctx, x, older); err == nil {
+		if s, err := d.connectOnce(ctx, x, older); err == nil {
 			known.sse = true
 			return s, known, nil
 		}
@@ -123,7 +123,7 @@ func (d *dialer) open(ctx context.Context, known connectionHints) (*session, con
 		return s, known, err
 	}
 	d.logger.Debug("upstream refused the handshake; trying another protocol", "error", err)
-	s, err = d.connect(ctx, x, !older)
+	s, err = d.connectOnce(ctx, x, !older)
 	if err == nil {
 		known.older, known.newer = !older, older
 	}
@@ -146,8 +146,8 @@ var (
 	errNotStreamable = errors.New("not streamable HTTP")
 )
 
-// connect opens one connection in one generation of the protocol. On failure it has released everything.
-func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*session, error) {
+// connectOnce opens one connection in one generation of the protocol. On failure it has released everything.
+func (d *dialer) connectOnce(ctx context.Context, x *expandedServer, older bool) (*session, error) {
 	s := &session{
 		server: d.cfg.Name, redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
@@ -159,7 +159,7 @@ func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*s
 	s.recorder = newWireRecorder(d.logger, x.redact, newServerRequests(s.ctx, d.cfg.Name, d.opts.requestGrace))
 	s.recorder.tell, s.recorder.breach = d.callers.notifyClient, s.endForBreach
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	transport, err := d.transport(s, x)
+	transport, err := d.newTransport(s, x)
 	if err != nil {
 		err = s.startError(err, nil)
 		s.cancel(errStopped)
@@ -220,11 +220,11 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 		},
 		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
 			s.recorder.passNotification(methodPromptsChanged)
-			notify(s.others)
+			wakeChannel(s.others)
 		},
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
 			s.recorder.passNotification(methodResourcesChanged)
-			notify(s.others)
+			wakeChannel(s.others)
 		},
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
 			s.recorder.passUpdate(r.Params.URI)
@@ -235,8 +235,8 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 	return client
 }
 
-// transport returns the SDK's transport for the configured kind, with the recorder in it.
-func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error) {
+// newTransport returns the SDK's transport for the configured kind, with the recorder in it.
+func (d *dialer) newTransport(s *session, x *expandedServer) (mcp.Transport, error) {
 	if transportOf(d.cfg) == upstream.Stdio {
 		proc, err := startProcess(x, childEnvironment(x.env, d.opts, x.redact), d.logger, d.record)
 		if err != nil {
@@ -352,7 +352,7 @@ func (s *session) isAlive() bool { return s.ctx.Err() == nil }
 func (s *session) releaseResources() {
 	s.abandonConnection()
 	if s.proc != nil {
-		s.proc.stop(s.stopGrace, errors.Is(context.Cause(s.ctx), errInstallTimeout))
+		s.proc.stopProcess(s.stopGrace, errors.Is(context.Cause(s.ctx), errInstallTimeout))
 		s.conn.waitLoops()
 	}
 	if s.base != nil {
@@ -360,10 +360,10 @@ func (s *session) releaseResources() {
 	}
 }
 
-func (s *session) signalChanged() { notify(s.changed) }
+func (s *session) signalChanged() { wakeChannel(s.changed) }
 
-// notify sends a signal to a channel with room for one, without blocking.
-func notify(c chan struct{}) {
+// wakeChannel sends a signal to a channel with room for one, without blocking.
+func wakeChannel(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // one signal waits already

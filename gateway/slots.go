@@ -23,9 +23,9 @@ func newSlots(server string, running, queue int, wait time.Duration) *callSlots 
 	return &callSlots{limit.New(running, queue, wait), server, running, queue, wait}
 }
 
-// acquire waits for a slot. It returns Unavailable at once if too many calls wait already, or after the wait if no slot
-// became free, and Timeout if ctx ends. The caller calls release.
-func (s *callSlots) acquire(ctx context.Context) (release func(), err error) {
+// acquireSlot waits for a slot. It returns Unavailable at once if too many calls wait already, or after the wait if no
+// slot became free, and Timeout if ctx ends. The caller calls release.
+func (s *callSlots) acquireSlot(ctx context.Context) (release func(), err error) {
 	release, err = s.Enter(ctx)
 	switch {
 	case err == nil:

@@ -22,9 +22,9 @@ const (
 	recordLine  = 400
 )
 
-// add appends a line with the current time. The text must be redacted already.
-func (r *stderrLog) add(from upstream.LogSource, text string) {
-	line := upstream.LogLine{Time: time.Now().UTC(), From: from, Text: truncate(text, recordLine)}
+// addLine appends a line with the current time. The text must be redacted already.
+func (r *stderrLog) addLine(from upstream.LogSource, text string) {
+	line := upstream.LogLine{Time: time.Now().UTC(), From: from, Text: truncateText(text, recordLine)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lines) == recordLines {
@@ -33,8 +33,8 @@ func (r *stderrLog) add(from upstream.LogSource, text string) {
 	r.lines = append(r.lines, line)
 }
 
-// all returns the lines, oldest first. The slice belongs to the caller.
-func (r *stderrLog) all() []upstream.LogLine {
+// allLines returns the lines, oldest first. The slice belongs to the caller.
+func (r *stderrLog) allLines() []upstream.LogLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)

@@ -120,7 +120,7 @@ func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
 			c.batch = c.batch[1:]
 			return msg, nil
 		}
-		line, over, err := c.in.next()
+		line, over, err := c.in.nextLine()
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, os.ErrClosed):
 			return nil, io.EOF
@@ -226,10 +226,10 @@ func (c *stdioConn) logStrayLine(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
-	c.tap.requests.pace()
+	c.tap.requests.waitForRate()
 	if c.strays++; c.strays <= maxStrays {
 		c.logger.Warn("upstream printed a line to stdout that is no message; dropped", "line",
-			c.scrub.redactText(truncate(string(line), 200)))
+			c.scrub.redactText(truncateText(string(line), 200)))
 	}
 }
 

@@ -27,8 +27,8 @@ type storedGrant struct {
 	Token        *oauth2.Token    `json:"token"`
 }
 
-// config returns the parameters for renewing the token.
-func (g *storedGrant) config() *oauth2.Config {
+// oauthConfig returns the parameters for renewing the token.
+func (g *storedGrant) oauthConfig() *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: g.ClientID, ClientSecret: g.ClientSecret,
 		Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle},
@@ -72,7 +72,7 @@ func (t *tokenSource) accessToken(ctx context.Context, refused string) string {
 		return now.AccessToken
 	}
 	if t.grant.Token.RefreshToken == "" {
-		return excluding(t.grant.Token.AccessToken, refused)
+		return exceptRefused(t.grant.Token.AccessToken, refused)
 	}
 	if err := t.renewToken(ctx); err != nil {
 		before := t.grant.Token.AccessToken
@@ -85,8 +85,8 @@ func (t *tokenSource) accessToken(ctx context.Context, refused string) string {
 	return t.grant.Token.AccessToken
 }
 
-// excluding returns token, or "" if it is the refused one.
-func excluding(token, refused string) string {
+// exceptRefused returns token, or "" if it is the refused one.
+func exceptRefused(token, refused string) string {
 	if token == refused {
 		return ""
 	}
@@ -99,7 +99,8 @@ func (t *tokenSource) renewToken(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // what was exchanged must be stored
 	defer stop()
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, t.client)
-	fresh, err := t.grant.config().TokenSource(ctx, &oauth2.Token{RefreshToken: t.grant.Token.RefreshToken}).Token()
+	fresh, err := t.grant.oauthConfig().TokenSource(ctx,
+		&oauth2.Token{RefreshToken: t.grant.Token.RefreshToken}).Token()
 	if err != nil {
 		return err
 	}

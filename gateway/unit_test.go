@@ -96,7 +96,7 @@ func TestBackoff(t *testing.T) {
 	none := func(int64) int64 { return 0 }
 	var got []time.Duration
 	for n := range 6 {
-		got = append(got, backoff(n+1, time.Second, 10*time.Second, none))
+		got = append(got, backoffDelay(n+1, time.Second, 10*time.Second, none))
 	}
 	want := []time.Duration{
 		time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second,
@@ -105,7 +105,7 @@ func TestBackoff(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if d := backoff(1<<30, time.Second, time.Minute, func(n int64) int64 { return n - 1 }); d != 30*time.Second {
+	if d := backoffDelay(1<<30, time.Second, time.Minute, func(n int64) int64 { return n - 1 }); d != 30*time.Second {
 		t.Errorf("with most jitter %v", d)
 	}
 }
@@ -146,12 +146,12 @@ func TestLineReader(t *testing.T) {
 		l := newLineReader(r, 20, 0)
 		var got []string
 		for {
-			line, over, err := l.next()
+			line, over, err := l.nextLine()
 			if err != nil {
 				break
 			}
 			if over != nil {
-				id, ok := over.ids.id()
+				id, ok := over.ids.foundID()
 				got = append(got, fmt.Sprint("over ", over.size, " ", id.Raw(), " ", ok))
 				continue
 			}
@@ -166,7 +166,7 @@ func TestLineReader(t *testing.T) {
 func scanID(data []byte) (jsonrpc.ID, bool) {
 	var s idScanner
 	s.write(data)
-	return s.id()
+	return s.foundID()
 }
 
 func TestIDScanner(t *testing.T) {

@@ -112,9 +112,9 @@ func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	return tools, nil
 }
 
-// call is [Gateway.Call] for a tool of this server. It waits for a slot before the server is started.
-func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
-	release, err := u.slots.acquire(ctx)
+// callTool is [Gateway.Call] for a tool of this server. It waits for a slot before the server is started.
+func (u *Upstream) callTool(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
+	release, err := u.slots.acquireSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, err
 	err = u.withSession(ctx, usage{c.Client, c.Progress != nil, true}, func(s *session, who *caller) (retry bool,
 		err error,
 	) {
-		res, retry, err = s.call(ctx, who, c, u.callTimeout())
+		res, retry, err = s.callTool(ctx, who, c, u.callTimeout())
 		return retry, err
 	})
 	return res, err
@@ -266,7 +266,7 @@ func (u *Upstream) runStart(a *pendingStart, client *tool.Client) {
 	known := u.speaks
 	u.mu.Unlock()
 	endTurn := u.waitForTurn(a)
-	s, known, err := d.open(u.ctx, known)
+	s, known, err := d.openSession(u.ctx, known)
 	endTurn()
 	u.installing.Store(false)
 	stopped := u.finishStart(a, s, known, err)
@@ -316,17 +316,17 @@ func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHint
 	}
 	a.session, a.err, u.lastErr, u.failedAt = s, err, err, time.Now()
 	if err != nil {
-		u.record.add(upstream.FromGateway, "could not be started: "+errorMessage(err))
+		u.record.addLine(upstream.FromGateway, "could not be started: "+errorMessage(err))
 		defer u.restartEagerly()
 		if tool.CodeOf(err) != tool.Invalid { // a wrong configuration costs nothing to look at again
 			u.failures++
-			u.notBefore = time.Now().Add(backoff(u.failures, u.opts.firstBackoff, u.opts.maxBackoff, random))
+			u.notBefore = time.Now().Add(backoffDelay(u.failures, u.opts.firstBackoff, u.opts.maxBackoff, randomInt))
 		}
 		return false
 	}
 	u.session, u.speaks, u.failures, u.notBefore, u.used = s, known, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
-	u.record.add(upstream.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)
+	u.record.addLine(upstream.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)
 	// The new process may offer other tools than the one before it, whose tools are stored.
 	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 {
 		s.signalChanged()
@@ -343,7 +343,7 @@ func (u *Upstream) sessionEnded(s *session, err error) {
 	}
 	u.session, u.lastErr, u.failedAt = nil, err, time.Now()
 	u.logger.Warn("upstream ended", "error", err)
-	u.record.add(upstream.FromGateway, "ended: "+errorMessage(err))
+	u.record.addLine(upstream.FromGateway, "ended: "+errorMessage(err))
 	u.restartEagerly()
 }
 
@@ -416,8 +416,8 @@ func (u *Upstream) deliverSignals(signals <-chan struct{}, f func()) {
 	}
 }
 
-// status describes the server without waiting for it. The error text is at most about 500 bytes.
-func (u *Upstream) status() upstream.Status {
+// currentStatus describes the server without waiting for it. The error text is at most about 500 bytes.
+func (u *Upstream) currentStatus() upstream.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := upstream.Status{Server: u.cfg.Name, Transport: transportOf(u.cfg), Tools: u.tools, State: upstream.Configured}

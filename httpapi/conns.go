@@ -31,15 +31,15 @@ func newConnLimiter(most int) *connLimiter {
 	}
 }
 
-// observe implements http.Server.ConnState.
-func (d *connLimiter) observe(c net.Conn, state http.ConnState) {
-	if leaves := d.track(c, state); leaves != nil {
+// observeState implements http.Server.ConnState.
+func (d *connLimiter) observeState(c net.Conn, state http.ConnState) {
+	if leaves := d.trackState(c, state); leaves != nil {
 		_ = leaves.Close() // the server's goroutine for it reports the end
 	}
 }
 
-// track notes a change of state, and returns a connection to close, or nil.
-func (d *connLimiter) track(c net.Conn, state http.ConnState) (leaves net.Conn) {
+// trackState notes a change of state, and returns a connection to close, or nil.
+func (d *connLimiter) trackState(c net.Conn, state http.ConnState) (leaves net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.at[c]; e != nil {

@@ -65,7 +65,7 @@ func rateKey(ip string) string {
 // address and so reach this server (DNS rebinding); it cannot do that with a numeric address.
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if host := hostname(c.Request().Host); !s.allowsHost(host) {
+		if host := hostnameOf(c.Request().Host); !s.allowsHost(host) {
 			return &tool.Error{Code: tool.Denied, Op: "check host", Msg: "this server does not answer to the name " +
 				quoteShort(host), Hint: "add the name to the allowed hosts"}
 		}
@@ -85,8 +85,8 @@ func (s *Server) allowsHost(host string) bool {
 	return slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
-// hostname returns a Host header without its port and brackets.
-func hostname(host string) string {
+// hostnameOf returns a Host header without its port and brackets.
+func hostnameOf(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
 	}

@@ -76,15 +76,15 @@ func describeAPI(routes []route, o Options, guarded bool) ([]byte, error) {
 		d.Security = []map[string][]string{{"token": {}}}
 		d.Components.Security = map[string]map[string]string{"token": {"type": "http", "scheme": "bearer"}}
 	}
-	problem, err := d.schema(reflect.TypeFor[problem]())
+	problem, err := d.addSchema(reflect.TypeFor[problem]())
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range allOutcomes() {
-		d.Components.Responses[o.name()] = o.describe(problem)
+		d.Components.Responses[o.componentName()] = o.describeOutcome(problem)
 	}
 	for _, r := range routes {
-		op, err := d.operation(r, problem)
+		op, err := d.describeRoute(r, problem)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 		}
@@ -96,9 +96,9 @@ func describeAPI(routes []route, o Options, guarded bool) ([]byte, error) {
 	return json.MarshalIndent(d, "", " ")
 }
 
-// operation describes one route.
-func (d *document) operation(r route, problem *jsonschema.Schema) (operation, error) {
-	good, err := d.schema(r.answer)
+// describeRoute describes one route.
+func (d *document) describeRoute(r route, problem *jsonschema.Schema) (operation, error) {
+	good, err := d.addSchema(r.answer)
 	if err != nil {
 		return operation{}, err
 	}
@@ -111,7 +111,7 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 	}}
 	for _, o := range allOutcomes() {
 		if o.of == nil || o.of(r) {
-			op.Responses[o.name()] = content{Ref: "#/components/responses/" + o.name()}
+			op.Responses[o.componentName()] = content{Ref: "#/components/responses/" + o.componentName()}
 		}
 	}
 	for _, path := range openPaths {
@@ -132,10 +132,10 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 		})
 	}
 	for _, p := range r.params {
-		op.Parameters = append(op.Parameters, p.describe())
+		op.Parameters = append(op.Parameters, p.describeParam())
 	}
 	if r.body != nil {
-		body, err := d.schema(r.body)
+		body, err := d.addSchema(r.body)
 		if err != nil {
 			return operation{}, err
 		}
@@ -144,8 +144,8 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 	return op, nil
 }
 
-// describe returns the OpenAPI form of a parameter.
-func (p param) describe() parameter {
+// describeParam returns the OpenAPI form of a parameter.
+func (p param) describeParam() parameter {
 	s := &jsonschema.Schema{Type: p.kind, Enum: p.values}
 	if p.kind == "" {
 		s.Type = "string"
@@ -156,9 +156,9 @@ func (p param) describe() parameter {
 	return parameter{Name: p.name, In: cmp.Or(p.in, "query"), Description: p.text, Required: p.required, Schema: s}
 }
 
-// schema adds a type to the components, under its name with a capital, and returns a reference to it. A nil type means
-// any object.
-func (d *document) schema(t reflect.Type) (*jsonschema.Schema, error) {
+// addSchema adds a type to the components, under its name with a capital, and returns a reference to it. A nil type
+// means any object.
+func (d *document) addSchema(t reflect.Type) (*jsonschema.Schema, error) {
 	if t == nil {
 		return &jsonschema.Schema{Type: "object"}, nil
 	}

@@ -77,7 +77,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	ids := map[string]bool{}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
-			described = append(described, strings.ToUpper(method)+" "+route{path: path}.pattern())
+			described = append(described, strings.ToUpper(method)+" "+route{path: path}.routerPath())
 			if op.OperationID == "" || ids[op.OperationID] {
 				t.Errorf("%s %s: operation id %q is missing or not the only one", method, path, op.OperationID)
 			}

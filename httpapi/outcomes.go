@@ -95,11 +95,11 @@ var namesSomething = [...]string{
 	"getOverlay", "putOverlay", "insight", "metrics",
 }
 
-// name is the outcome's name among the components.
-func (o outcome) name() string { return strconv.Itoa(o.status) }
+// componentName is the outcome's name among the components.
+func (o outcome) componentName() string { return strconv.Itoa(o.status) }
 
-// describe returns the OpenAPI form of the outcome.
-func (o outcome) describe(problem *jsonschema.Schema) content {
+// describeOutcome returns the OpenAPI form of the outcome.
+func (o outcome) describeOutcome(problem *jsonschema.Schema) content {
 	out := content{Description: o.when}
 	if len(o.codes) > 0 {
 		out.Content = map[string]mediaType{"application/problem+json": {problem}}

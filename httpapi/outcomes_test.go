@@ -28,7 +28,7 @@ func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 	c := f.echo.NewContext(req, httptest.NewRecorder())
 	f.echo.Router().Find(req.Method, echo.GetPath(req), c)
 	for _, r := range f.routes() {
-		if r.method != req.Method || r.pattern() != c.Path() || r.id == "callTool" &&
+		if r.method != req.Method || r.routerPath() != c.Path() || r.id == "callTool" &&
 			!strings.HasSuffix(req.URL.EscapedPath(), callSuffix) {
 			continue
 		}

@@ -34,9 +34,9 @@ type param struct {
 	values     []any // all allowed values; nil if any
 }
 
-// pattern returns the path for the router. An ID may hold slashes, so it takes all that follows; the name of a server
-// holds none.
-func (r route) pattern() string {
+// routerPath returns the path for the router. An ID may hold slashes, so it takes all that follows; the name of a
+// server holds none.
+func (r route) routerPath() string {
 	if before, after, found := strings.Cut(r.path, "{server}"); found {
 		return before + ":server" + after
 	}
@@ -62,53 +62,53 @@ type readiness struct {
 func (s *Server) routes() []route {
 	return []route{
 		getRoute("/search", "search", "Find tools by what they do", s.getSearch).
-			query(searchParams).returns(typeOf[tool.Result]()),
+			withQuery(searchParams).withAnswer(typeOf[tool.Result]()),
 		postRoute("/search", "searchJSON", "Find tools by what they do", s.postSearch).
-			takes(typeOf[searchRequest]()).returns(typeOf[tool.Result]()),
+			withBody(typeOf[searchRequest]()).withAnswer(typeOf[tool.Result]()),
 		getRoute("/api/tools/search", "searchTools", "Find tools by what they do", s.getSearch).
-			query(searchParams).returns(typeOf[tool.Result]()),
+			withQuery(searchParams).withAnswer(typeOf[tool.Result]()),
 		postRoute("/api/tools/search", "searchToolsJSON", "Find tools by what they do", s.postSearch).
-			takes(typeOf[searchRequest]()).returns(typeOf[tool.Result]()),
+			withBody(typeOf[searchRequest]()).withAnswer(typeOf[tool.Result]()),
 		getRoute("/api/tools", "listTools", "List tools, page by page", s.listTools).
-			query(listParams).returns(typeOf[toolList]()),
+			withQuery(listParams).withAnswer(typeOf[toolList]()),
 		getRoute("/api/tools/categories", "listCategories", "Count tools by category and server", s.listCategories).
-			returns(typeOf[categoryList]()),
+			withAnswer(typeOf[categoryList]()),
 		postRoute("/api/tools/select", "selectTools", "Choose the tools for a message", s.selectTools).
-			takes(typeOf[selectRequest]()).returns(typeOf[selection.Selection]()),
+			withBody(typeOf[selectRequest]()).withAnswer(typeOf[selection.Selection]()),
 		getRoute(preferencesPath, "getPreferences", "The preferences of a profile; the ETag is their version",
 			s.getPreferences).
-			query(profileParams).returns(typeOf[selection.Preferences]()),
+			withQuery(profileParams).withAnswer(typeOf[selection.Preferences]()),
 		putRoute(preferencesPath, "putPreferences", "Replace the preferences of a profile", s.putPreferences).
-			query(putPreferencesParams).takes(typeOf[selection.Preferences]()).returns(typeOf[selection.Preferences]()),
-		getRoute("/api/tools/{id}", "getTool", "Everything about one tool", s.getTool).returns(typeOf[toolPage]()),
+			withQuery(putPreferencesParams).withBody(typeOf[selection.Preferences]()).withAnswer(typeOf[selection.Preferences]()),
+		getRoute("/api/tools/{id}", "getTool", "Everything about one tool", s.getTool).withAnswer(typeOf[toolPage]()),
 		postRoute("/api/tools/{id}"+callSuffix, "callTool", "Call a tool; the answer is its MCP result", s.callTool).
-			takes(typeOf[callRequest]()),
+			withBody(typeOf[callRequest]()),
 		postRoute("/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", s.postFeedback).
-			takes(typeOf[feedbackRequest]()).returns(typeOf[health]()),
+			withBody(typeOf[feedbackRequest]()).withAnswer(typeOf[health]()),
 		getRoute("/api/servers", "listServers", "The state of the upstream servers", s.listServers).
-			returns(typeOf[serverList]()),
+			withAnswer(typeOf[serverList]()),
 		postRoute("/api/servers/{server}"+startSuffix, "startServer", "Start a server and wait until it runs",
 			s.startServer).
-			returns(typeOf[health]()),
+			withAnswer(typeOf[health]()),
 		postRoute("/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", s.stopServer).
-			returns(typeOf[health]()),
+			withAnswer(typeOf[health]()),
 		getRoute("/api/servers/{server}/log", "serverLog", "What a server printed last, and what happened to it",
 			s.getServerLog).
-			returns(typeOf[serverLog]()),
+			withAnswer(typeOf[serverLog]()),
 		getRoute(quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", s.listQuarantine).
-			returns(typeOf[ReviewList]()),
+			withAnswer(typeOf[ReviewList]()),
 		postRoute(quarantinePath+"/approve", "approve", "Approve tools in the form that was shown", s.approveTools).
-			takes(typeOf[approveRequest]()).returns(typeOf[ReviewList]()),
+			withBody(typeOf[approveRequest]()).withAnswer(typeOf[ReviewList]()),
 		getRoute(overlaysPath+"{id}", "getOverlay", "What people added to a tool", s.getOverlay).
-			returns(typeOf[ToolOverlay]()),
+			withAnswer(typeOf[ToolOverlay]()),
 		putRoute(overlaysPath+"{id}", "putOverlay", "Replace what people added to a tool", s.putOverlay).
-			takes(typeOf[ToolOverlay]()).returns(typeOf[ToolOverlay]()),
+			withBody(typeOf[ToolOverlay]()).withAnswer(typeOf[ToolOverlay]()),
 		getRoute(insightsPath+"{id}", "insight", "How a tool is found, and what is near it", s.getInsight).
-			returns(typeOf[ToolInsight]()),
+			withAnswer(typeOf[ToolInsight]()),
 		getRoute("/api/metrics", "metrics", "What was done in a window of time", s.getMetrics).
-			query(metricsParams).returns(typeOf[metrics.Metrics]()),
-		getRoute("/healthz", "health", "Whether the process runs", s.getHealth).returns(typeOf[health]()),
-		getRoute("/readyz", "ready", "Whether it can answer", s.getReadiness).returns(typeOf[readiness]()),
+			withQuery(metricsParams).withAnswer(typeOf[metrics.Metrics]()),
+		getRoute("/healthz", "health", "Whether the process runs", s.getHealth).withAnswer(typeOf[health]()),
+		getRoute("/readyz", "ready", "Whether it can answer", s.getReadiness).withAnswer(typeOf[readiness]()),
 		getRoute("/openapi.json", "describe", "This description", s.getDescription),
 	}
 }
@@ -126,20 +126,20 @@ func putRoute(path, id, summary string, handle echo.HandlerFunc) route {
 	return route{method: http.MethodPut, path: path, id: id, summary: summary, handle: handle}
 }
 
-// query returns r with the parameters that its handler reads.
-func (r route) query(params []param) route {
+// withQuery returns r with the parameters that its handler reads.
+func (r route) withQuery(params []param) route {
 	r.params = params
 	return r
 }
 
-// takes returns r with the type of its request's body.
-func (r route) takes(body reflect.Type) route {
+// withBody returns r with the type of its request's body.
+func (r route) withBody(body reflect.Type) route {
 	r.body = body
 	return r
 }
 
-// returns returns r with the type of its answer.
-func (r route) returns(answer reflect.Type) route {
+// withAnswer returns r with the type of its answer.
+func (r route) withAnswer(answer reflect.Type) route {
 	r.answer = answer
 	return r
 }

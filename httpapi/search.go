@@ -22,8 +22,8 @@ type searchRequest struct {
 	Trial    bool        `json:"trial,omitempty" jsonschema:"a test: the search is not counted, and nothing is learned from it"`
 }
 
-// query checks a request and turns it into a query.
-func (r searchRequest) query() (tool.Query, error) {
+// toQuery checks a request and turns it into a query.
+func (r searchRequest) toQuery() (tool.Query, error) {
 	q := tool.Query{
 		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain, Trial: r.Trial,
 		Filter: tool.Filter{Servers: r.Server, Categories: r.Category, ReadOnly: r.ReadOnly},
@@ -90,7 +90,7 @@ func (s *Server) postSearch(c echo.Context) error {
 
 // runSearch answers a search, and reports it to the Learner unless it is a trial.
 func (s *Server) runSearch(c echo.Context, r searchRequest) error {
-	q, err := r.query()
+	q, err := r.toQuery()
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func New(o Options) (*Server, error) {
 	s.useMiddleware()
 	routes := s.routes()
 	for _, r := range routes {
-		s.echo.Add(r.method, r.pattern(), s.guardRoute(r))
+		s.echo.Add(r.method, r.routerPath(), s.guardRoute(r))
 	}
 	s.mountPanel()
 	s.mountMetadata()
@@ -166,7 +166,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler: s.echo, ReadHeaderTimeout: s.o.limits.headerTime, IdleTimeout: s.o.limits.idleTime,
 		MaxHeaderBytes: 64 << 10,
-		ErrorLog:       slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.observe,
+		ErrorLog:       slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.observeState,
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	served := make(chan error, 1)
@@ -177,12 +177,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	door.closeFresh()
-	err := shutdown(base, srv, s.o.Grace)
+	err := waitForRequests(base, srv, s.o.Grace)
 	if errors.Is(err, context.DeadlineExceeded) {
 		cut(errStopping)
 		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " +
 			s.o.Grace.String()}
-		if shutdown(context.WithoutCancel(base), srv, cutGrace) != nil {
+		if waitForRequests(context.WithoutCancel(base), srv, cutGrace) != nil {
 			_ = srv.Close() // the error above says enough
 		}
 	}
@@ -195,8 +195,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // cutGrace is how long requests that were cut off have to write their last answer.
 const cutGrace = 500 * time.Millisecond
 
-// shutdown waits for open requests for at most the given time.
-func shutdown(ctx context.Context, srv *http.Server, within time.Duration) error {
+// waitForRequests waits for open requests for at most the given time.
+func waitForRequests(ctx context.Context, srv *http.Server, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return srv.Shutdown(ctx)

@@ -30,14 +30,14 @@ type Base struct {
 	analyzers   sync.Pool // of *Analyzer, which remember the stems of words that requests share
 }
 
-// stem returns the stem of a word of a request. It borrows an Analyzer, which remembers earlier words.
-func (b *Base) stem(w string) string {
+// stemWord returns the stem of a word of a request. It borrows an Analyzer, which remembers earlier words.
+func (b *Base) stemWord(w string) string {
 	an, ok := b.analyzers.Get().(*Analyzer)
 	if !ok {
 		an = new(Analyzer)
 	}
 	defer b.analyzers.Put(an)
-	return an.stem(w)
+	return an.stemWord(w)
 }
 
 // errForeign is the error for bytes that do not begin with magic.
@@ -112,7 +112,7 @@ func (b *Base) Kind(i int) string {
 	if k >= b.kinds.n {
 		return ""
 	}
-	return string(b.kinds.entry(k))
+	return string(b.kinds.entryAt(k))
 }
 
 // Head is the readable part of an archetype: its names and the requests that it answers.
@@ -153,7 +153,7 @@ func (b *Base) Name(i int) (string, error) {
 
 // readBlock decompresses a block of texts.
 func readBlock(t *stringTable, k int) ([]string, error) {
-	plain, err := decompress(t.entry(k))
+	plain, err := decompressBytes(t.entryAt(k))
 	if err != nil {
 		return nil, fmt.Errorf("read archetype texts: %w", err)
 	}
@@ -189,7 +189,7 @@ func (b *Base) addWords(stem string, scores []uint16) {
 	if !ok {
 		return
 	}
-	list, at := b.lists.entry(k), 0
+	list, at := b.lists.entryAt(k), 0
 	for len(list) > 1 {
 		delta, n := binary.Uvarint(list)
 		if n <= 0 || n >= len(list) {
@@ -213,7 +213,7 @@ func (b *Base) isCommon(stem string) bool {
 	const leastBytes = 8 // of a list of three or four
 	dict := b.dict()
 	k, ok := dict.indexOf(stem)
-	return ok && len(b.lists.entry(k)) >= leastBytes
+	return ok && len(b.lists.entryAt(k)) >= leastBytes
 }
 
 // unpackVector unpacks the document vector of archetype i, or clears into if the base's vectors have another width.

@@ -238,7 +238,7 @@ func TestStrtab(t *testing.T) {
 				t.Fatalf("%d entries, %v", tab.n, err)
 			}
 			for i, want := range list {
-				if got := string(tab.entry(i)); got != want {
+				if got := string(tab.entryAt(i)); got != want {
 					t.Errorf("entry %d is %q, want %q", i, got, want)
 				}
 				if at, ok := tab.indexOf(want); !ok || at != i {
@@ -278,7 +278,7 @@ func FuzzStrtab(f *testing.F) {
 			return
 		}
 		for i := range tab.n {
-			_ = tab.entry(i)
+			_ = tab.entryAt(i)
 		}
 		_, _ = tab.indexOf("a")
 	})

@@ -273,7 +273,7 @@ func compileTexts(all []Archetype, block int, text func(*Archetype) string) ([]b
 		for i := start; i < min(start+block, len(all)); i++ {
 			plain = append(plain, text(&all[i]))
 		}
-		b, err := compress([]byte(strings.Join(plain, recordSep)))
+		b, err := compressBytes([]byte(strings.Join(plain, recordSep)))
 		if err != nil {
 			return nil, err
 		}
@@ -282,8 +282,8 @@ func compileTexts(all []Archetype, block int, text func(*Archetype) string) ([]b
 	return encodeStringTable(blocks), nil
 }
 
-// compress compresses plain. The same bytes give the same result.
-func compress(plain []byte) ([]byte, error) {
+// compressBytes compresses plain. The same bytes give the same result.
+func compressBytes(plain []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
 	if err != nil {
@@ -301,8 +301,8 @@ func compress(plain []byte) ([]byte, error) {
 // maxUnpacked bounds what one compressed section may hold, so that a damaged one cannot fill the memory.
 const maxUnpacked = 64 << 20
 
-// decompress reverses compress. An error means that the base is damaged.
-func decompress(b []byte) ([]byte, error) {
+// decompressBytes reverses compress. An error means that the base is damaged.
+func decompressBytes(b []byte) ([]byte, error) {
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
 	if err != nil || len(plain) > maxUnpacked {
 		return nil, errors.Join(errShort, err)

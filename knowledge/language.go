@@ -124,7 +124,7 @@ func (b *Base) latinWords(text string) (words, strange []latinWord) {
 		switch {
 		case stopWords[l.text] || len(l.text) == 1:
 			l.english = weighArticle
-		case b.isCommon(b.stem(l.text)):
+		case b.isCommon(b.stemWord(l.text)):
 			l.english = weighEnglish
 		default:
 			strange = append(strange, l)

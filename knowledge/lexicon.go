@@ -301,7 +301,7 @@ func (b *Base) NotUnderstood(text string, known func(stem string) bool) []string
 		if stopWords[w] || len(w) < 3 || !bytes.ContainsAny([]byte(w), "abcdefghijklmnopqrstuvwxyz") {
 			return
 		}
-		if stem := b.stem(w); !known(stem) && !slices.Contains(out, w) {
+		if stem := b.stemWord(w); !known(stem) && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	})

@@ -23,9 +23,9 @@ func (b *Base) translateMisspelt(lang, word string) (english []string) {
 	prefix := lang + fieldSep + word[:first]
 	longest := 0
 	for i := sort.Search(lexicon.keys.n, func(i int) bool {
-		return string(lexicon.keys.entry(i)) >= prefix
+		return string(lexicon.keys.entryAt(i)) >= prefix
 	}); i < lexicon.keys.n; i++ {
-		key := lexicon.keys.entry(i)
+		key := lexicon.keys.entryAt(i)
 		if len(key) < len(prefix) || string(key[:len(prefix)]) != prefix {
 			break
 		}
@@ -33,7 +33,7 @@ func (b *Base) translateMisspelt(lang, word string) (english []string) {
 		if _, begins := isOneEditAway(word, stem, false); !begins {
 			continue // as nearly all do
 		}
-		for rest := lexicon.values.entry(i); len(rest) > 0; {
+		for rest := lexicon.values.entryAt(i); len(rest) > 0; {
 			var value []byte
 			value, rest, _ = bytes.Cut(rest, []byte(listSep))
 			ending, en, _ := bytes.Cut(value, []byte(fieldSep))
@@ -103,5 +103,5 @@ func (b *Base) mayBeMisspelt(lang string, langs []string, i int, written, word s
 
 // isEnglish reports whether a word is one of English: requests in any language in Latin script have such.
 func (b *Base) isEnglish(word string) bool {
-	return stopWords[word] || b.isCommon(b.stem(word))
+	return stopWords[word] || b.isCommon(b.stemWord(word))
 }

@@ -196,11 +196,11 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 			_, first := utf8.DecodeRuneInString(word)
 			longest, want := 0, []string(nil)
 			for i := range lexicon.keys.n {
-				of, stem, _ := strings.Cut(string(lexicon.keys.entry(i)), fieldSep)
+				of, stem, _ := strings.Cut(string(lexicon.keys.entryAt(i)), fieldSep)
 				if of != lang || !strings.HasPrefix(stem, word[:first]) || strings.Contains(stem, " ") {
 					continue
 				}
-				for _, v := range splitList(string(lexicon.values.entry(i))) {
+				for _, v := range splitList(string(lexicon.values.entryAt(i))) {
 					ending, en, _ := strings.Cut(v, fieldSep)
 					same, ok := isOneEditAway(word, []byte(stem+ending), true)
 					if ok && same > longest {
@@ -249,7 +249,7 @@ func TestEnglishOfArchetypes(t *testing.T) {
 				changed = append(changed, text)
 				known := true
 				for _, w := range lexWords(strings.ToLower(foldText(text))) {
-					known = known && (stopWords[w] || b.isCommon(an.stem(w)))
+					known = known && (stopWords[w] || b.isCommon(an.stemWord(w)))
 				}
 				if known {
 					t.Errorf("%q is English throughout, and gives %q", text, got)

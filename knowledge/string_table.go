@@ -52,15 +52,15 @@ func openStringTable(b []byte) (stringTable, error) {
 	return t, nil
 }
 
-// entry returns entry i as a part of the table's own bytes.
-func (t *stringTable) entry(i int) []byte {
+// entryAt returns entry i as a part of the table's own bytes.
+func (t *stringTable) entryAt(i int) []byte {
 	return t.data[binary.LittleEndian.Uint32(t.offs[4*i:]):binary.LittleEndian.Uint32(t.offs[4*i+4:])]
 }
 
 // indexOf returns the position of key in a sorted table.
 func (t *stringTable) indexOf(key string) (int, bool) {
-	i := sort.Search(t.n, func(i int) bool { return string(t.entry(i)) >= key })
-	return i, i < t.n && string(t.entry(i)) == key
+	i := sort.Search(t.n, func(i int) bool { return string(t.entryAt(i)) >= key })
+	return i, i < t.n && string(t.entryAt(i)) == key
 }
 
 // pairs is a strtab of sorted keys with one string of bytes each.
@@ -80,12 +80,12 @@ func packStrings(list []string) ([]byte, error) {
 		plain = append(plain, s[same:]...)
 		last = s
 	}
-	return compress(plain)
+	return compressBytes(plain)
 }
 
 // unpackStrings reads what packStrings wrote.
 func unpackStrings(packed []byte) (stringTable, error) {
-	plain, err := decompress(packed)
+	plain, err := decompressBytes(packed)
 	if err != nil {
 		return stringTable{}, err
 	}
@@ -150,5 +150,5 @@ func (p pairs) get(key string) []byte {
 	if !ok || i >= p.values.n {
 		return nil
 	}
-	return p.values.entry(i)
+	return p.values.entryAt(i)
 }

@@ -33,7 +33,7 @@ func Terms(text string) []string {
 func (a *Analyzer) Terms(dst []string, text string) []string {
 	Words(text, func(w string) {
 		if !stopWords[w] {
-			dst = append(dst, a.stem(w))
+			dst = append(dst, a.stemWord(w))
 		}
 	})
 	return dst
@@ -60,8 +60,8 @@ func (a *Analyzer) Count(text string) []index.Term {
 	return out
 }
 
-// stem returns the English stem of a word of ASCII letters, and any other word as it is.
-func (a *Analyzer) stem(w string) string {
+// stemWord returns the English stem of a word of ASCII letters, and any other word as it is.
+func (a *Analyzer) stemWord(w string) string {
 	if len(w) < 3 || !isLowerASCII(w) {
 		return w
 	}

@@ -142,7 +142,7 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 	own := map[string]bool{}
 	Words(text, func(w string) {
 		words = append(words, w)
-		stem := b.stem(w)
+		stem := b.stemWord(w)
 		stems = append(stems, stem)
 		own[stem] = true
 	})

@@ -96,7 +96,7 @@ func checkExpansions(t *testing.T, b *Base, text string) {
 	t.Helper()
 	own := map[string]bool{}
 	var an Analyzer
-	Words(text, func(w string) { own[an.stem(w)] = true })
+	Words(text, func(w string) { own[an.stemWord(w)] = true })
 	got := b.Expand(text, math.MaxInt, func(string) bool { return true })
 	for i, x := range got {
 		if own[x.Stem] || x.Weight <= 0 || x.Weight > 1 || i > 0 && x.Weight > got[i-1].Weight {

@@ -16,16 +16,16 @@ func bigBook() (*evidenceStore, *tool.Set) {
 	for i := range 16_000 {
 		u := &use{
 			tool: set.All()[i%1165].ID(), client: "c", kind: Called, request: r.Uint64(), count: 1, last: 1e12,
-			sessions: []uint32{uint32(i % 50)}, reading: &reading{model: hash32("m"), scale: .01},
+			sessions: []uint32{uint32(i % 50)}, reading: &reading{model: hashFNV("m"), scale: .01},
 		}
 		for range 8 {
-			u.reading.words = append(u.reading.words, hash32(fmt.Sprint(zipf.Uint64())))
+			u.reading.words = append(u.reading.words, hashFNV(fmt.Sprint(zipf.Uint64())))
 		}
 		for range 256 {
 			u.reading.vector = append(u.reading.vector, int8(r.IntN(255)-127))
 		}
 		for range maxFound {
-			u.reading.found = append(u.reading.found, found{hash32(string(set.All()[r.IntN(1165)].ID())), r.Float32()})
+			u.reading.found = append(u.reading.found, found{hashFNV(string(set.All()[r.IntN(1165)].ID())), r.Float32()})
 		}
 		b.uses[u.key()] = u
 	}
@@ -36,7 +36,7 @@ func bigBook() (*evidenceStore, *tool.Set) {
 func BenchmarkLift(b *testing.B) {
 	book, set := bigBook()
 	c := newClock()
-	m := newTraining(book, "", c.t, hash32("m")).buildModel()
+	m := newTraining(book, "", c.t, hashFNV("m")).buildModel()
 	l := New(Options{})
 	l.models.Store(&map[string]*profileModel{"": m})
 	terms := []string{"1", "5", "20", "100", "400", "1000", "3000", "nowhere"}
@@ -52,7 +52,7 @@ func BenchmarkLift(b *testing.B) {
 func BenchmarkBuild(b *testing.B) {
 	book, _ := bigBook()
 	c := newClock()
-	t := newTraining(book, "", c.t, hash32("m"))
+	t := newTraining(book, "", c.t, hashFNV("m"))
 	b.Run("model", func(b *testing.B) {
 		for b.Loop() {
 			t.buildModel()

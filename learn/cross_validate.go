@@ -76,7 +76,7 @@ func newCrossValidation(m *profileModel) *crossValidation {
 	}
 	for i, id := range m.tools {
 		e.docs[i] = int32(i)
-		e.hashes[hash32(string(id))] = i
+		e.hashes[hashFNV(string(id))] = i
 	}
 	return e
 }
@@ -97,7 +97,7 @@ func (e *crossValidation) addOutcome(u weighed, gains []float64) {
 	// the last that was, by as much as one place in those that were found on average makes.
 	last := len(r.found) - 1
 	least := r.found[last].score - (r.found[0].score-r.found[last].score)/float32(max(1, last))
-	right, own := hash32(string(u.use.tool)), -1
+	right, own := hashFNV(string(u.use.tool)), -1
 	scores := e.scores[:0]
 	for range e.m.tools {
 		scores = append(scores, least)

@@ -40,9 +40,9 @@ func (k EvidenceKind) String() string {
 	return "unknown"
 }
 
-// strength returns the weight of one piece of evidence of a kind. What a client says outright counts more than a call,
+// weightOf returns the weight of one piece of evidence of a kind. What a client says outright counts more than a call,
 // and a call that the search did not lead to counts less.
-func (k EvidenceKind) strength() float64 {
+func (k EvidenceKind) weightOf() float64 {
 	switch k {
 	case elsewhere:
 		return .5
@@ -117,8 +117,8 @@ func requestHash(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// hash32 is FNV-1a, without an allocation.
-func hash32(s string) uint32 {
+// hashFNV is FNV-1a, without an allocation.
+func hashFNV(s string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(s) {
 		h = (h ^ uint32(s[i])) * 16777619
@@ -130,16 +130,16 @@ func hash32(s string) uint32 {
 func newReading(r *tool.Reading) *reading {
 	out := &reading{}
 	for _, t := range r.Terms {
-		out.words = append(out.words, hash32(t))
+		out.words = append(out.words, hashFNV(t))
 	}
 	slices.Sort(out.words)
 	out.words = slices.Compact(out.words)
 	if len(r.Vector) > 0 {
-		out.model = hash32(r.Model)
+		out.model = hashFNV(r.Model)
 		out.scale, out.vector = quantizeVector(r.Vector)
 	}
 	for _, f := range r.Found {
-		out.found = append(out.found, found{hash32(string(f.ID)), float32(f.Score)})
+		out.found = append(out.found, found{hashFNV(string(f.ID)), float32(f.Score)})
 	}
 	return out
 }
@@ -161,11 +161,11 @@ func quantizeVector(v []float32) (scale float32, out []int8) {
 	return scale, out
 }
 
-// merge adds v, which has the same key, to u. The result does not depend on the order of merges, so that processes that
-// write at the same time agree.
-func (u *use) merge(v *use) {
+// mergeUse adds v, which has the same key, to u. The result does not depend on the order of merges, so that processes
+// that write at the same time agree.
+func (u *use) mergeUse(v *use) {
 	u.count = uint32(min(uint64(u.count)+uint64(v.count), math.MaxUint32))
-	if newer := cmp.Or(cmp.Compare(v.last, u.last), v.reading.compare(u.reading)); newer > 0 {
+	if newer := cmp.Or(cmp.Compare(v.last, u.last), v.reading.compareReadings(u.reading)); newer > 0 {
 		u.reading = v.reading // the catalogue, and so what was found, may have changed between them
 	}
 	u.first, u.last = min(u.first, v.first), max(u.last, v.last)
@@ -176,8 +176,8 @@ func (u *use) merge(v *use) {
 	u.text = max(u.text, v.text)
 }
 
-// compare orders readings. The order has no meaning; it only decides the same way in every process.
-func (r *reading) compare(s *reading) int {
+// compareReadings orders readings. The order has no meaning; it only decides the same way in every process.
+func (r *reading) compareReadings(s *reading) int {
 	return cmp.Or(
 		cmp.Compare(r.model, s.model), slices.Compare(r.vector, s.vector), slices.Compare(r.words, s.words),
 		slices.CompareFunc(r.found, s.found, func(a, b found) int {
@@ -209,8 +209,8 @@ const (
 
 func (m *missedRequest) key() string { return entryKey(keyMissed, m.profile, requestName(m.request)) }
 
-// merge adds n, which is of the same request, to m. The result does not depend on the order of merges.
-func (m *missedRequest) merge(n *missedRequest) {
+// mergeMissed adds n, which is of the same request, to m. The result does not depend on the order of merges.
+func (m *missedRequest) mergeMissed(n *missedRequest) {
 	m.nothing += n.nothing
 	m.ignored += n.ignored
 	if cmp.Or(slices.Compare(n.shown, m.shown), slices.Compare(n.unknown, m.unknown)) > 0 {

@@ -34,18 +34,18 @@ func newEvidenceStore() *evidenceStore {
 	}
 }
 
-// empty reports whether nothing is stored.
-func (b *evidenceStore) empty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
+// isEmpty reports whether nothing is stored.
+func (b *evidenceStore) isEmpty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
 
-// size returns the number of pieces of evidence and missed requests. Approvals are not counted, since they do not
-// expire by age.
-func (b *evidenceStore) size() int { return len(b.uses) + len(b.missed) }
+// countEntries returns the number of pieces of evidence and missed requests. Approvals are not counted, since they do
+// not expire by age.
+func (b *evidenceStore) countEntries() int { return len(b.uses) + len(b.missed) }
 
 // addUse stores u, merged with what is stored under its key.
 func (b *evidenceStore) addUse(key string, u *use) {
 	if have := b.uses[key]; have != nil {
 		sum := *have // a copy, since entries are shared between stores
-		sum.merge(u)
+		sum.mergeUse(u)
 		u = &sum
 	}
 	b.uses[key] = u
@@ -55,14 +55,14 @@ func (b *evidenceStore) addUse(key string, u *use) {
 func (b *evidenceStore) addMissed(key string, m *missedRequest) {
 	if have := b.missed[key]; have != nil {
 		sum := *have
-		sum.merge(m)
+		sum.mergeMissed(m)
 		m = &sum
 	}
 	b.missed[key] = m
 }
 
-// merge adds all that is in more.
-func (b *evidenceStore) merge(more *evidenceStore) {
+// mergeAll adds all that is in more.
+func (b *evidenceStore) mergeAll(more *evidenceStore) {
 	for k, u := range more.uses {
 		b.addUse(k, u)
 	}

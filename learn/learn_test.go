@@ -295,7 +295,7 @@ func TestBounds(t *testing.T) {
 		l.pending.addUse(u.key(), u)
 		l.enforceBounds()
 	}
-	if got := l.pending.size(); got > 2*maxPending {
+	if got := l.pending.countEntries(); got > 2*maxPending {
 		t.Errorf("%d pieces of evidence wait for a disk that is full", got)
 	}
 }

@@ -131,7 +131,7 @@ func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []f
 	defer l.rooms.Put(r)
 	r.words = r.words[:0]
 	for _, t := range terms {
-		r.words = append(r.words, hash32(t))
+		r.words = append(r.words, hashFNV(t))
 	}
 	if cap(r.scores) < len(m.tools) {
 		r.scores = make([]float32, len(m.tools))
@@ -156,7 +156,7 @@ func (l *Learner) readChanges(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fresh.merge(l.pending)
+	fresh.mergeAll(l.pending)
 	l.evidence, l.version, l.dirty = fresh, version, true
 	return nil
 }
@@ -180,7 +180,7 @@ func (l *Learner) rebuildModels() {
 	models := make(map[string]*profileModel, len(profiles))
 	usage := map[tool.ID]float64{}
 	for p := range profiles {
-		t := newTraining(b, p, l.o.Now(), hash32(l.o.Model))
+		t := newTraining(b, p, l.o.Now(), hashFNV(l.o.Model))
 		t.addUsage(usage)
 		m := t.buildModel()
 		if len(m.tools) == 0 {
@@ -204,7 +204,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 	now := l.o.Now()
 	l.mu.Lock()
 	written := l.pending
-	if written.empty() && now.Sub(l.swept) < sweepEvery {
+	if written.isEmpty() && now.Sub(l.swept) < sweepEvery {
 		l.mu.Unlock()
 		return nil
 	}
@@ -214,11 +214,11 @@ func (l *Learner) Flush(ctx context.Context) error {
 	written.removeKeys(extra)
 	l.pending = newEvidenceStore()
 	l.mu.Unlock()
-	if written.empty() && len(extra) == 0 {
+	if written.isEmpty() && len(extra) == 0 {
 		return nil
 	}
 	var dropped []string
-	before, after, err := l.o.Disk.ChangeLearned(ctx, append(written.keys(), keyForgotten),
+	before, after, err := l.o.Disk.ChangeLearned(ctx, append(written.allKeys(), keyForgotten),
 		func(now map[string][]byte) map[string][]byte {
 			dropped = written.applyForgotten(readForgotten(now[keyForgotten]))
 			put := written.mergeInto(now)
@@ -230,7 +230,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
-		written.merge(l.pending)
+		written.mergeAll(l.pending)
 		l.pending = written
 		l.evidence.removeKeys(l.pending.trimToBounds())
 		return fmt.Errorf("write what was learned: %w", err)
@@ -256,8 +256,8 @@ func (l *Learner) knownTools() func(tool.ID) bool {
 	}
 }
 
-// keys returns the keys of all entries, in no order.
-func (b *evidenceStore) keys() []string {
+// allKeys returns the keys of all entries, in no order.
+func (b *evidenceStore) allKeys() []string {
 	return slices.Concat(slices.Collect(maps.Keys(b.uses)), slices.Collect(maps.Keys(b.missed)),
 		slices.Collect(maps.Keys(b.approved)))
 }
@@ -269,8 +269,8 @@ func (b *evidenceStore) mergeInto(now map[string][]byte) map[string][]byte {
 	for k, v := range now {
 		there.addEntry(k, v)
 	}
-	there.merge(b)
-	put := make(map[string][]byte, b.size())
+	there.mergeAll(b)
+	put := make(map[string][]byte, b.countEntries())
 	for k := range b.uses {
 		put[k] = encodeUse(there.uses[k])
 	}

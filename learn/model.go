@@ -89,7 +89,7 @@ func newTraining(b *evidenceStore, profile string, now time.Time, fingerprint ui
 			continue
 		}
 		age := float64(max(0, today-u.last/day)) * day
-		w := u.kind.strength() * (1 + math.Log2(float64(u.count))) * math.Exp2(-age/float64(halfLife.Milliseconds()))
+		w := u.kind.weightOf() * (1 + math.Log2(float64(u.count))) * math.Exp2(-age/float64(halfLife.Milliseconds()))
 		if requests[string(u.tool)+requestName(u.request)] {
 			w *= askedFor
 		}
@@ -179,7 +179,7 @@ func (t *training) buildModel() *profileModel {
 	hashes := make(map[uint32]int32, len(m.tools))
 	for i, id := range m.tools {
 		at[id] = int32(i)
-		hashes[hash32(string(id))] = int32(i)
+		hashes[hashFNV(string(id))] = int32(i)
 	}
 	for i := range t.uses {
 		place, ok := at[t.uses[i].use.tool]

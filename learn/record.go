@@ -28,8 +28,8 @@ const flushAt = 512
 // closeGrace bounds how long Close waits for the disk.
 const closeGrace = 3 * time.Second
 
-// enqueue hands a job to the goroutine of run; a job that finds the queue full is dropped.
-func (l *Learner) enqueue(j job) {
+// enqueueJob hands a job to the goroutine of run; a job that finds the queue full is dropped.
+func (l *Learner) enqueueJob(j job) {
 	select {
 	case l.jobs <- j:
 	default:
@@ -79,7 +79,7 @@ const restFactor = 20
 func (l *Learner) pendingEntries() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.pending.size()
+	return l.pending.countEntries()
 }
 
 // logError logs the first of several errors in a row. What was not written stays pending, and is tried again.
@@ -159,7 +159,7 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	u := &use{
 		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestHash(request), count: 1,
 		first: now, last: now,
-		sessions: []uint32{hash32(who.Client + "\x00" + who.Session)}, reading: newReading(r),
+		sessions: []uint32{hashFNV(who.Client + "\x00" + who.Session)}, reading: newReading(r),
 	}
 	if l.o.KeepText {
 		u.text = request
@@ -176,7 +176,7 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 
 // enforceBounds keeps what waits for a failing disk from growing without end. mu is held.
 func (l *Learner) enforceBounds() {
-	if l.pending.size() > 2*maxPending {
+	if l.pending.countEntries() > 2*maxPending {
 		l.evidence.removeKeys(l.pending.trimToBounds())
 	}
 }

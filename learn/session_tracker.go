@@ -90,14 +90,14 @@ func (l *Learner) RecordCall(who tool.Asker, id tool.ID) {
 	for _, n := range v.needs {
 		if slices.Contains(n.tools, id) {
 			v.called[id] = true
-			l.enqueue(job{who: who, text: n.text, tool: id, kind: Called})
+			l.enqueueJob(job{who: who, text: n.text, tool: id, kind: Called})
 			return
 		}
 	}
 	// What is called later, or after several requests at once, may have to do with something else.
 	if len(v.needs) == 1 && len(v.called) == 0 && !v.elsewhere {
 		v.elsewhere = true
-		l.enqueue(job{who: who, text: v.needs[0].text, tool: id, kind: elsewhere, shown: v.needs[0].tools})
+		l.enqueueJob(job{who: who, text: v.needs[0].text, tool: id, kind: elsewhere, shown: v.needs[0].tools})
 	}
 }
 
@@ -114,7 +114,7 @@ func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	if f.Wrong {
 		kind = Wrong
 	}
-	l.enqueue(job{who: who, text: f.Request, tool: f.Tool, kind: kind})
+	l.enqueueJob(job{who: who, text: f.Request, tool: f.Tool, kind: kind})
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (l *Learner) endSearch(key sessionKey, v *openSearch) {
 		return
 	}
 	for _, n := range v.needs {
-		l.enqueue(job{
+		l.enqueueJob(job{
 			who: tool.Asker{Profile: key.profile, Client: key.client, Session: key.session}, text: n.text,
 			shown: n.tools, nothing: !n.fits,
 		})

@@ -39,7 +39,7 @@ func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.
 		Session: sessionName(conn), Capabilities: capabilitiesOf(r, meta),
 		Tell: func(method string, params json.RawMessage) { s.forwardLog(ctx, conn, method, params) },
 	}
-	if stateless(r) {
+	if isStateless(r) {
 		c.Rounds = true
 		c.LogLevel, _ = meta[mcp.MetaKeyLogLevel].(string)
 		return c // it is asked by a result; see pendingCall
@@ -158,14 +158,14 @@ func (s *Server) forwardLog(ctx context.Context, conn *mcp.ServerSession, method
 func (s *Server) setLevel(level mcp.LoggingLevel) {
 	for {
 		old := s.logLevel.Load()
-		if old != nil && verbosity(*old) >= verbosity(level) || s.logLevel.CompareAndSwap(old, &level) {
+		if old != nil && logVerbosity(*old) >= logVerbosity(level) || s.logLevel.CompareAndSwap(old, &level) {
 			return
 		}
 	}
 }
 
-// verbosity ranks log levels, the most verbose last. Anything that is not a level ranks first, at 0.
-func verbosity(l mcp.LoggingLevel) int {
+// logVerbosity ranks log levels, the most verbose last. Anything that is not a level ranks first, at 0.
+func logVerbosity(l mcp.LoggingLevel) int {
 	for i, known := range []mcp.LoggingLevel{
 		"emergency", "alert", "critical", "error", "warning", "notice", "info",
 		"debug",

@@ -85,7 +85,7 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 		return nil, s.explainInvalidArgs(ctx, req, name, err)
 	}
 	args, fits := forgiveSpelling(s.o.Schemas.Of(string(t.ID()), t.InputSchema), t.InputSchema, args)
-	if fits && !stateless(req) {
+	if fits && !isStateless(req) {
 		s.recordUse(req.Session, t.ID())
 	}
 	res, err := s.callUpstream(ctx, req, t.ID(), args)

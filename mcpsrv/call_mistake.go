@@ -27,7 +27,7 @@ func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolReques
 		return err
 	}
 	more := showSchema(e, listedName(set, t), validOr(t.InputSchema, objectSchema))
-	if !stateless(req) {
+	if !isStateless(req) {
 		if s.countMistake(req.Session, t.ID()) >= 2 {
 			if example, ok := s.exampleCall(set, t); ok {
 				more.Hint += "\nAn example that fits: " + string(example)
@@ -152,7 +152,7 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 	}
 	switch {
 	case typ == "object" || typ == "" && len(s.Properties) > 0:
-		return s.object(depth)
+		return s.exampleObject(depth)
 	case typ == "array":
 		one := exampleValue(validOr(s.Items, json.RawMessage(`{"type":"string"}`)), name, depth+1)
 		list := make([]json.RawMessage, min(max(s.MinItems, 1), maxExampleItems))
@@ -165,11 +165,11 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 	case typ == "boolean":
 		return json.RawMessage("true")
 	}
-	return orderedjson.Encode(s.text(name))
+	return orderedjson.Encode(s.exampleText(name))
 }
 
-// object makes up an object of the required properties, in the order of the schema.
-func (s *exampleSchema) object(depth int) json.RawMessage {
+// exampleObject makes up an object of the required properties, in the order of the schema.
+func (s *exampleSchema) exampleObject(depth int) json.RawMessage {
 	properties, err := orderedjson.ParseObject(validOr(s.Properties, json.RawMessage("{}")))
 	if err != nil {
 		return json.RawMessage("{}")
@@ -183,9 +183,9 @@ func (s *exampleSchema) object(depth int) json.RawMessage {
 	return out.Bytes()
 }
 
-// text makes up a string: a sample of the format if there is one, otherwise the name in angle brackets, long enough for
-// minLength.
-func (s *exampleSchema) text(name string) string {
+// exampleText makes up a string: a sample of the format if there is one, otherwise the name in angle brackets, long
+// enough for minLength.
+func (s *exampleSchema) exampleText(name string) string {
 	switch s.Format {
 	case "date":
 		return "2026-01-31"

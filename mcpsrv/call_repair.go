@@ -231,7 +231,7 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 	changed := false
 	for _, m := range o {
 		p, known := types[m.Key]
-		if !known || len(p.types) == 0 || p.accepts(m.Value) {
+		if !known || len(p.types) == 0 || p.acceptsValue(m.Value) {
 			out = append(out, m)
 			continue
 		}
@@ -239,7 +239,7 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 			changed = true
 			continue
 		}
-		if value, ok := p.coerce(m.Value); ok {
+		if value, ok := p.coerceValue(m.Value); ok {
 			m.Value, changed = value, true
 		}
 		out = append(out, m)
@@ -247,19 +247,19 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 	return out, changed
 }
 
-// accepts reports whether v has one of the property's types. Every number counts as an integer, since the schema is
-// checked after the repair.
-func (p property) accepts(v json.RawMessage) bool {
+// acceptsValue reports whether v has one of the property's types. Every number counts as an integer, since the schema
+// is checked after the repair.
+func (p property) acceptsValue(v json.RawMessage) bool {
 	k := orderedjson.Kind(v)
 	return slices.Contains(p.types, k) || k == "number" && slices.Contains(p.types, "integer")
 }
 
-// coerce converts v to one of the property's types. It reports false if no conversion is obvious.
-func (p property) coerce(v json.RawMessage) (json.RawMessage, bool) {
+// coerceValue converts v to one of the property's types. It reports false if no conversion is obvious.
+func (p property) coerceValue(v json.RawMessage) (json.RawMessage, bool) {
 	var text string
 	switch orderedjson.Kind(v) {
 	case "string":
-		if json.Unmarshal(v, &text) == nil && json.Valid([]byte(text)) && p.accepts(json.RawMessage(text)) {
+		if json.Unmarshal(v, &text) == nil && json.Valid([]byte(text)) && p.acceptsValue(json.RawMessage(text)) {
 			return json.RawMessage(strings.TrimSpace(text)), true
 		}
 	case "number", "boolean":

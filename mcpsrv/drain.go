@@ -65,7 +65,7 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 	msg, err := c.Connection.Read(ctx)
 	if errors.Is(err, io.EOF) {
-		c.drain(ctx)
+		c.drainRequests(ctx)
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && req.Method != listenMethod {
 		answered := c.noteRequest(ctx, req.ID.Raw())
@@ -95,7 +95,7 @@ func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan s
 		return answered
 	}
 	c.open[id] = answered
-	c.answers.begin(0)
+	c.answers.beginRequest(0)
 	return answered
 }
 
@@ -117,7 +117,7 @@ func (c *drainingConn) noteAnswer(id any, answered chan struct{}) {
 	close(answered)
 	delete(c.open, id)
 	<-c.places
-	c.answers.end()
+	c.answers.endRequest()
 }
 
 // Close ends the connection, and any wait for answers. It counts every open request as answered, so that Shutdown does
@@ -135,8 +135,8 @@ func (c *drainingConn) Close() error {
 	return c.Connection.Close()
 }
 
-// drain waits until every request is answered, for at most the drain time.
-func (c *drainingConn) drain(ctx context.Context) {
+// drainRequests waits until every request is answered, for at most the drain time.
+func (c *drainingConn) drainRequests(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.linger)
 	defer cancel()
 	c.mu.Lock()

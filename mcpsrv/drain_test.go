@@ -81,7 +81,7 @@ func TestLinger(t *testing.T) {
 						t.Errorf("%v after %v, want EOF after %v", err, got, tt.want)
 					}
 					_ = conn.Close()
-					if open := answers.wait(t.Context()); open != 0 {
+					if open := answers.waitUntilIdle(t.Context()); open != 0 {
 						t.Errorf("%d requests are still counted", open)
 					}
 				})
@@ -130,7 +130,7 @@ func TestUnanswered(t *testing.T) {
 		}
 		_ = conn.Close()
 		<-ended
-		if open := answers.wait(t.Context()); open != 0 {
+		if open := answers.waitUntilIdle(t.Context()); open != 0 {
 			t.Errorf("%d requests are still counted", open)
 		}
 	})

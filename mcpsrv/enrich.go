@@ -188,7 +188,7 @@ func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest
 	if err := s.submitProposals(ctx, &sum, a.Tools, "the model of "+clientIdentity(req)); err != nil {
 		return nil, err
 	}
-	return textResult(sum.text()), nil
+	return textResult(sum.reportText()), nil
 }
 
 // errNotEnriched is the error of both tools where no Enricher is set.
@@ -233,8 +233,8 @@ func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, writt
 	return nil
 }
 
-// text returns the report for the model.
-func (h *proposalReport) text() string {
+// reportText returns the report for the model.
+func (h *proposalReport) reportText() string {
 	text := fmt.Sprintf("%d texts were kept and are waiting for approval.", h.kept)
 	if len(h.wrong) > 0 {
 		text += " Not kept:"

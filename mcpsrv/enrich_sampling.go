@@ -126,7 +126,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 			})
 		}
 	}
-	return textResult(sum.text()).raw, nil
+	return textResult(sum.reportText()).raw, nil
 }
 
 // sampleBatch asks the client's model about some tools, and ignores what it writes about others. model is the name that

@@ -17,9 +17,9 @@ type inFlight struct {
 	drained chan struct{} // closed once none is left; nil while nobody waits
 }
 
-// begin counts one more request. It returns false, and counts nothing, if there are most already; a most of zero means
-// no bound. Each begin that returned true needs one end.
-func (f *inFlight) begin(most int) bool {
+// beginRequest counts one more request. It returns false, and counts nothing, if there are most already; a most of zero
+// means no bound. Each begin that returned true needs one end.
+func (f *inFlight) beginRequest(most int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if most > 0 && f.open >= most {
@@ -29,8 +29,8 @@ func (f *inFlight) begin(most int) bool {
 	return true
 }
 
-// end counts one fewer.
-func (f *inFlight) end() {
+// endRequest counts one fewer.
+func (f *inFlight) endRequest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open--; f.open == 0 && f.drained != nil {
@@ -39,8 +39,8 @@ func (f *inFlight) end() {
 	}
 }
 
-// wait returns when no request is left or ctx ends, and returns how many are left.
-func (f *inFlight) wait(ctx context.Context) (open int) {
+// waitUntilIdle returns when no request is left or ctx ends, and returns how many are left.
+func (f *inFlight) waitUntilIdle(ctx context.Context) (open int) {
 	f.mu.Lock()
 	if f.open == 0 {
 		f.mu.Unlock()
@@ -74,13 +74,13 @@ func (s *Server) admitRequest(method string) (leave func(), err error) {
 		return func() {}, nil
 	case s.stopping.Load():
 		return nil, errStopping
-	case !s.work.begin(s.o.limits.requests):
+	case !s.work.beginRequest(s.o.limits.requests):
 		return nil, &tool.Error{
 			Code: tool.Unavailable, Op: "admit request", Msg: fmt.Sprintf("%d requests are in progress already",
 				s.o.limits.requests), Hint: "wait for answers before sending more",
 		}
 	}
-	return s.work.end, nil
+	return s.work.endRequest, nil
 }
 
 // listenMethod opens a stream of notifications in the stateless protocol.
@@ -94,14 +94,14 @@ const cutGrace = 300 * time.Millisecond
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	var err error
-	if open := s.answers.wait(ctx); open > 0 {
+	if open := s.answers.waitUntilIdle(ctx); open > 0 {
 		err = &tool.Error{
 			Code: tool.Timeout, Op: "shut down",
 			Msg: fmt.Sprintf("%d requests over MCP were not answered in time", open),
 		}
 		s.cut(errStopping)
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutGrace)
-		s.answers.wait(late)
+		s.answers.waitUntilIdle(late)
 		cancel()
 	}
 	_ = s.Close() // which never fails

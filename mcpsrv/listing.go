@@ -72,7 +72,7 @@ func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	}
 	l := &listing{version: set.Version(), at: make(map[tool.ID]int)}
 	if mode != Full {
-		summary := cmp.Or(s.live.Load().summary, summarize(set))
+		summary := cmp.Or(s.live.Load().summary, summarizeSet(set))
 		for _, m := range s.meta {
 			if m.only == "" || m.only == mode {
 				l.appendTool("", m.forMode(mode, summary))
@@ -217,7 +217,7 @@ func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
 		mode = eager
 	}
 	l := s.toolListing(set, mode)
-	if stateless(req) || mode != Dynamic && mode != Lazy {
+	if isStateless(req) || mode != Dynamic && mode != Lazy {
 		return l
 	}
 	enabled, whole := s.sessionTools(req.Session, set)
@@ -230,9 +230,9 @@ func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
 // maxSummary bounds the summary of the catalogue in the description of search_tools, in bytes: about 200 tokens.
 const maxSummary = 800
 
-// summarize returns a summary of the catalogue in at most maxSummary bytes: the servers and categories with most tools
-// first, as many as fit.
-func summarize(set *tool.Set) string {
+// summarizeSet returns a summary of the catalogue in at most maxSummary bytes: the servers and categories with most
+// tools first, as many as fit.
+func summarizeSet(set *tool.Set) string {
 	servers, categories := set.Servers(), set.Categories()
 	total := 0
 	for _, c := range servers {

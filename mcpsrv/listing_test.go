@@ -91,7 +91,7 @@ func TestListingCostsAtMostAThousandTokens(t *testing.T) {
 
 func TestSummaryIsBounded(t *testing.T) {
 	for _, n := range []int{0, 1, 12, 100, 5000} {
-		text := summarize(tool.NewSet(manyTools(n), ""))
+		text := summarizeSet(tool.NewSet(manyTools(n), ""))
 		if got := countTokens(text); got > 200 {
 			t.Errorf("summary of %d tools costs %d tokens: %s", n, got, text)
 		}
@@ -100,13 +100,13 @@ func TestSummaryIsBounded(t *testing.T) {
 		}
 	}
 	long := []*tool.Tool{{Server: strings.Repeat("s", 2000), Name: "a"}, {Server: "b\nIgnore all", Name: "b"}}
-	if text := summarize(tool.NewSet(long, "")); len(text) > maxSummary || strings.Contains(text, "\n") {
+	if text := summarizeSet(tool.NewSet(long, "")); len(text) > maxSummary || strings.Contains(text, "\n") {
 		t.Errorf("a hostile server name gets through: %q", text)
 	}
 }
 
 func TestSummaryOfASmallCatalogue(t *testing.T) {
-	got := summarize(tool.NewSet(smallServer(t), ""))
+	got := summarizeSet(tool.NewSet(smallServer(t), ""))
 	want := "Now 12 tools. Servers: files 12. Categories: files 9, search 1, shell 1."
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -50,7 +50,7 @@ func (s *Server) modeOf(r clientRequest, set *tool.Set) Mode {
 			mode = Dynamic
 		}
 	}
-	if mode == Dynamic && stateless(r) {
+	if mode == Dynamic && isStateless(r) {
 		mode = Search
 	}
 	if now.mode == Auto {
@@ -82,8 +82,8 @@ func (now *liveOptions) catalogueMode(set *tool.Set) Mode {
 	return Full
 }
 
-// stateless reports whether a request is one of the protocol without sessions.
-func stateless(r clientRequest) bool { return r.ProtocolVersion() >= statelessRevision }
+// isStateless reports whether a request is one of the protocol without sessions.
+func isStateless(r clientRequest) bool { return r.ProtocolVersion() >= statelessRevision }
 
 // followsKey is the experimental capability by which a client declares that it lists again after a change.
 const followsKey = "tooldex/listChanged"
@@ -91,7 +91,7 @@ const followsKey = "tooldex/listChanged"
 // followsChanges reports whether a client lists again after a list_changed notification: by its own declaration, by the
 // names in Options.Followers, or by the built-in names. The protocol has no capability for it.
 func (s *Server) followsChanges(r clientRequest) bool {
-	if stateless(r) {
+	if isStateless(r) {
 		return false
 	}
 	if c := r.ClientCapabilities(); c != nil && c.Experimental[followsKey] != nil {
@@ -154,17 +154,17 @@ func (s *Server) addInstructions(req mcp.Request, res mcp.Result) {
 	switch r := res.(type) {
 	case *mcp.InitializeResult:
 		if r != nil {
-			r.Instructions = s.instructions(client)
+			r.Instructions = s.modelInstructions(client)
 		}
 	case *mcp.DiscoverResult:
 		if r != nil {
-			r.Instructions = s.instructions(client)
+			r.Instructions = s.modelInstructions(client)
 		}
 	}
 }
 
-// instructions returns a short text for the model that fits the client's mode.
-func (s *Server) instructions(r clientRequest) string {
+// modelInstructions returns a short text for the model that fits the client's mode.
+func (s *Server) modelInstructions(r clientRequest) string {
 	const find = "Many tools lie behind this server. Find them with " + searchName + ", in plain words"
 	switch s.modeOf(r, s.currentSet()) {
 	case Full:

@@ -75,7 +75,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 		State     string                     `json:"requestState"`
 	}
 	if len(input) > 0 && json.Unmarshal(input, &back) == nil && strings.HasPrefix(back.State, holdPrefix) {
-		h := s.pending.take(back.State, access.PrincipalOf(ctx).Key, of)
+		h := s.pending.takeCall(back.State, access.PrincipalOf(ctx).Key, of)
 		if h == nil {
 			return nil, &tool.Error{
 				Code: tool.NotFound, Op: "call", Msg: "the call that asked is no longer waiting",
@@ -93,8 +93,8 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 		cancel: func() { stop(); cancel() },
 	}
 	asking := *client
-	asking.Ask = h.ask
-	s.sessions.start(func() {
+	asking.Ask = h.askClient
+	s.sessions.startTask(func() {
 		defer h.cancel()
 		raw, err := run(runCtx, &asking, input)
 		h.done <- outcome{raw, err}
@@ -116,9 +116,9 @@ func canAnswer(capabilities json.RawMessage) bool {
 	return false
 }
 
-// ask passes a question to the request that waits, and returns the client's answer. The upstream's side calls it, one
-// question at a time.
-func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// askClient passes a question to the request that waits, and returns the client's answer. The upstream's side calls it,
+// one question at a time.
+func (h *pendingCall) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := question{method, params, make(chan json.RawMessage, 1)}
 	select {
 	case h.asked <- q:
@@ -147,7 +147,7 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 		return out.raw, out.err
 	case q := <-h.asked:
 		h.open = &q
-		state, ok := s.pending.keep(h)
+		state, ok := s.pending.keepCall(h)
 		if !ok {
 			h.cancel()
 			return nil, &tool.Error{
@@ -173,9 +173,9 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 	}
 }
 
-// keep stores a call until its client comes back, and cancels it after holdTimeout. It reports false if too many are
-// waiting.
-func (l *pendingCalls) keep(h *pendingCall) (state string, ok bool) {
+// keepCall stores a call until its client comes back, and cancels it after holdTimeout. It reports false if too many
+// are waiting.
+func (l *pendingCalls) keepCall(h *pendingCall) (state string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.all) >= maxHeld {
@@ -187,16 +187,16 @@ func (l *pendingCalls) keep(h *pendingCall) (state string, ok bool) {
 	state = holdPrefix + rand.Text()
 	l.all[state] = h
 	time.AfterFunc(holdTimeout, func() {
-		if l.take(state, h.owner, h.of) != nil {
+		if l.takeCall(state, h.owner, h.of) != nil {
 			h.cancel()
 		}
 	})
 	return state, true
 }
 
-// take removes and returns a pending call, if the same principal repeats the same call; otherwise it returns nil, and
-// the call stays. So one answer is given to a call once.
-func (l *pendingCalls) take(state, owner, of string) *pendingCall {
+// takeCall removes and returns a pending call, if the same principal repeats the same call; otherwise it returns nil,
+// and the call stays. So one answer is given to a call once.
+func (l *pendingCalls) takeCall(state, owner, of string) *pendingCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.all[state]

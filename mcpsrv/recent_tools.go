@@ -14,9 +14,9 @@ type recentTools struct {
 	recent []tool.ID // the same, the last used at the end
 }
 
-// add adds tools, the most useful first, and counts as a use of those that are in the set. If ids holds more than most,
-// the rest is ignored. It reports whether a tool was new.
-func (v *recentTools) add(ids []tool.ID, most int) bool {
+// addTools adds tools, the most useful first, and counts as a use of those that are in the set. If ids holds more than
+// most, the rest is ignored. It reports whether a tool was new.
+func (v *recentTools) addTools(ids []tool.ID, most int) bool {
 	ids = ids[:min(len(ids), most)]
 	changed := false
 	for _, id := range ids {
@@ -31,7 +31,7 @@ func (v *recentTools) add(ids []tool.ID, most int) bool {
 		v.markUsed(id)
 	}
 	for len(v.order) > most {
-		v.remove(v.recent[0])
+		v.removeTool(v.recent[0])
 	}
 	return changed
 }
@@ -46,15 +46,15 @@ func (v *recentTools) markUsed(id tool.ID) bool {
 	return true
 }
 
-// remove takes a tool out.
-func (v *recentTools) remove(id tool.ID) {
+// removeTool takes a tool out.
+func (v *recentTools) removeTool(id tool.ID) {
 	same := func(other tool.ID) bool { return other == id }
 	v.order = slices.DeleteFunc(v.order, same)
 	v.recent = slices.DeleteFunc(v.recent, same)
 }
 
-// clear empties the set, and reports whether it held anything.
-func (v *recentTools) clear() bool {
+// clearTools empties the set, and reports whether it held anything.
+func (v *recentTools) clearTools() bool {
 	held := len(v.order) > 0
 	v.order, v.recent = nil, nil
 	return held

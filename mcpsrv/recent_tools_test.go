@@ -38,7 +38,7 @@ func TestVisible(t *testing.T) {
 			var v recentTools
 			for step := range strings.SplitSeq(c.steps, ",") {
 				if added, ok := strings.CutPrefix(step, "+"); ok {
-					v.add(ids(added), 3)
+					v.addTools(ids(added), 3)
 				} else {
 					v.markUsed(tool.ID(step))
 				}
@@ -66,7 +66,7 @@ func TestVisibleOnlyAppends(t *testing.T) {
 			continue
 		}
 		last := v.recent[max(0, len(v.recent)-1):]
-		changed := v.add([]tool.ID{one}, most)
+		changed := v.addTools([]tool.ID{one}, most)
 		stayed := slices.DeleteFunc(slices.Clone(before), func(id tool.ID) bool {
 			return !slices.Contains(v.order,
 				id)

@@ -90,8 +90,8 @@ func (s *Server) Handler() http.Handler {
 		}
 		// Streams stay open for as long as the client likes, so Shutdown does not wait for them.
 		if r.Method == http.MethodPost && r.Header.Get("Mcp-Method") != listenMethod {
-			s.answers.begin(0)
-			defer s.answers.end()
+			s.answers.beginRequest(0)
+			defer s.answers.endRequest()
 		}
 		// A session that began while Close was collecting them would live on.
 		defer func() {

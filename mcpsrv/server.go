@@ -171,7 +171,7 @@ func New(o Options) *Server {
 	}
 	if s.o.Upstreams != nil {
 		announceFeatures(options.Capabilities)
-		options.SubscribeHandler, options.UnsubscribeHandler = s.subscribe, s.unsubscribe
+		options.SubscribeHandler, options.UnsubscribeHandler = s.subscribeResource, s.unsubscribeResource
 		options.RootsListChangedHandler = s.rootsChanged
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, options)
@@ -186,13 +186,13 @@ func New(o Options) *Server {
 	}
 	set := s.currentSet()
 	s.syncHeaderTools(set)
-	s.announced = s.fingerprint(set)
+	s.announced = s.sharedFingerprint(set)
 	return s
 }
 
-// fingerprint identifies the listing that all clients share, without the tools of single sessions. Clients in lazy mode
-// may have asked for the full listing, so the full one counts there.
-func (s *Server) fingerprint(set *tool.Set) string {
+// sharedFingerprint identifies the listing that all clients share, without the tools of single sessions. Clients in
+// lazy mode may have asked for the full listing, so the full one counts there.
+func (s *Server) sharedFingerprint(set *tool.Set) string {
 	mode := s.live.Load().catalogueMode(set)
 	if mode == Lazy {
 		mode = eager
@@ -222,7 +222,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
-			s.sessions.begin(conn, access.PrincipalOf(ctx).Key) // before its ID is known to anybody
+			s.sessions.beginSession(conn, access.PrincipalOf(ctx).Key) // before its ID is known to anybody
 		}
 		res, err := next(ctx, method, req)
 		s.addInstructions(req, res)
@@ -251,7 +251,7 @@ func (s *Server) currentSet() *tool.Set {
 func (s *Server) CatalogChanged() {
 	set := s.currentSet()
 	s.syncHeaderTools(set)
-	now := s.fingerprint(set)
+	now := s.sharedFingerprint(set)
 	s.mu.Lock()
 	same := s.announced == now
 	s.announced = now
@@ -271,7 +271,7 @@ func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.close()
 	s.closeSessions()
-	s.sessions.close()
+	s.sessions.closeAll()
 	return nil
 }
 

@@ -66,7 +66,7 @@ func refuseUnavailable(w http.ResponseWriter, why string) {
 // EndSessions ends the sessions over HTTP that the principal with this Key began. It returns when they have ended.
 func (s *Server) EndSessions(key string) {
 	var all sync.WaitGroup
-	for _, one := range s.sessions.snapshot() {
+	for _, one := range s.sessions.allSessions() {
 		if one.id != "" && one.owner == key {
 			all.Go(func() { _ = one.conn.Close() }) // its error is that of a connection that ends anyway
 		}

@@ -62,16 +62,16 @@ func newSessionRegistry(onEnd func([]resourceKey), live func() iter.Seq[*mcp.Ser
 	}
 }
 
-// find returns the session of a connection, or nil if it has no state.
-func (r *sessionRegistry) find(conn *mcp.ServerSession) *session {
+// findSession returns the session of a connection, or nil if it has no state.
+func (r *sessionRegistry) findSession(conn *mcp.ServerSession) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byConn[conn]
 }
 
-// begin registers a connection that begins, and who began it. It costs no goroutine: most sessions are opened and never
-// keep anything. Those that ended are dropped when many have gathered.
-func (r *sessionRegistry) begin(conn *mcp.ServerSession, owner string) {
+// beginSession registers a connection that begins, and who began it. It costs no goroutine: most sessions are opened
+// and never keep anything. Those that ended are dropped when many have gathered.
+func (r *sessionRegistry) beginSession(conn *mcp.ServerSession, owner string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.byConn[conn] != nil {
@@ -84,9 +84,9 @@ func (r *sessionRegistry) begin(conn *mcp.ServerSession, owner string) {
 	}
 }
 
-// register returns the session of a connection to keep something in it, and begins it if there is none. The registry
-// then waits for the connection to end. After close it returns one that is not kept.
-func (r *sessionRegistry) register(conn *mcp.ServerSession) *session {
+// registerSession returns the session of a connection to keep something in it, and begins it if there is none. The
+// registry then waits for the connection to end. After close it returns one that is not kept.
+func (r *sessionRegistry) registerSession(conn *mcp.ServerSession) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.registerLocked(conn)
@@ -104,7 +104,7 @@ func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession) *session {
 		one.watched = true
 		r.tasks.Go(func() {
 			_ = conn.Wait() // however it ended
-			r.remove(one)
+			r.removeSession(one)
 		})
 	}
 	return one
@@ -151,8 +151,8 @@ func (r *sessionRegistry) dropEndedLocked() {
 	}
 }
 
-// remove drops a session whose connection has ended.
-func (r *sessionRegistry) remove(one *session) {
+// removeSession drops a session whose connection has ended.
+func (r *sessionRegistry) removeSession(one *session) {
 	r.mu.Lock()
 	delete(r.byConn, one.conn)
 	delete(r.byID, one.id)
@@ -174,8 +174,8 @@ func (r *sessionRegistry) remove(one *session) {
 	}
 }
 
-// close returns once all connections have ended and all tasks have returned. Nothing new is kept or started.
-func (r *sessionRegistry) close() {
+// closeAll returns once all connections have ended and all tasks have returned. Nothing new is kept or started.
+func (r *sessionRegistry) closeAll() {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
@@ -186,8 +186,8 @@ func (r *sessionRegistry) close() {
 	clear(r.byID)
 }
 
-// start runs a task that close waits for. After close it does nothing.
-func (r *sessionRegistry) start(task func()) {
+// startTask runs a task that close waits for. After close it does nothing.
+func (r *sessionRegistry) startTask(task func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {
@@ -195,8 +195,8 @@ func (r *sessionRegistry) start(task func()) {
 	}
 }
 
-// snapshot returns all sessions, in no order.
-func (r *sessionRegistry) snapshot() []*session {
+// allSessions returns all sessions, in no order.
+func (r *sessionRegistry) allSessions() []*session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make([]*session, 0, len(r.byConn))
@@ -249,8 +249,8 @@ func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 	return oldest.conn
 }
 
-// subscribe registers a client's subscription to a resource, which the client calls by uri.
-func (r *sessionRegistry) subscribe(conn *mcp.ServerSession, key resourceKey, uri string) {
+// addSubscription registers a client's subscription to a resource, which the client calls by uri.
+func (r *sessionRegistry) addSubscription(conn *mcp.ServerSession, key resourceKey, uri string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.registerLocked(conn)
@@ -260,8 +260,8 @@ func (r *sessionRegistry) subscribe(conn *mcp.ServerSession, key resourceKey, ur
 	one.subscribed[key] = uri
 }
 
-// unsubscribe drops a subscription, and reports whether it was the last to that resource.
-func (r *sessionRegistry) unsubscribe(conn *mcp.ServerSession, key resourceKey) (last bool) {
+// dropSubscription drops a subscription, and reports whether it was the last to that resource.
+func (r *sessionRegistry) dropSubscription(conn *mcp.ServerSession, key resourceKey) (last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one := r.byConn[conn]

@@ -23,9 +23,9 @@ func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids [
 	if len(ids) == 0 {
 		return
 	}
-	one := s.sessions.register(conn)
+	one := s.sessions.registerSession(conn)
 	one.mu.Lock()
-	changed := one.enabled.add(ids, s.o.limits.enabled)
+	changed := one.enabled.addTools(ids, s.o.limits.enabled)
 	one.enabledUsed = time.Now()
 	if one.expiry == nil {
 		one.expiry = time.AfterFunc(enabledIdle, func() { s.expireTools(conn, one) })
@@ -46,7 +46,7 @@ func (s *Server) expireTools(conn *mcp.ServerSession, one *session) {
 		return
 	}
 	one.expiry = nil
-	changed := one.enabled.clear()
+	changed := one.enabled.clearTools()
 	one.mu.Unlock()
 	if changed {
 		s.announceToolsSoon(conn)
@@ -62,7 +62,7 @@ func (s *Server) announceToolsSoon(conn *mcp.ServerSession) {
 
 // recordUse notes a call with arguments that fit: the tool stays enabled, and a row of mistakes ends.
 func (s *Server) recordUse(conn *mcp.ServerSession, id tool.ID) {
-	one := s.sessions.find(conn)
+	one := s.sessions.findSession(conn)
 	if one == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (s *Server) recordUse(conn *mcp.ServerSession, id tool.ID) {
 
 // countMistake notes a call whose arguments did not fit, and returns how many in a row were of this tool.
 func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
-	one := s.sessions.register(conn)
+	one := s.sessions.registerSession(conn)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if one.mistaken != id {
@@ -88,9 +88,9 @@ func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
 
 // listInFull lists a tool in full to one client from now on, where it was a stub, and notifies it.
 func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id tool.ID) {
-	one := s.sessions.register(conn)
+	one := s.sessions.registerSession(conn)
 	one.mu.Lock()
-	changed := one.full.add([]tool.ID{id}, maxFull)
+	changed := one.full.addTools([]tool.ID{id}, maxFull)
 	one.mu.Unlock()
 	if changed {
 		s.announceTools(ctx, conn)
@@ -103,18 +103,18 @@ const maxFull = 1000
 // sessionTools returns the tools that one session lists beyond the shared listing, and records that the client has seen
 // them. The slices belong to the caller.
 func (s *Server) sessionTools(conn *mcp.ServerSession, set *tool.Set) (enabled, full []tool.ID) {
-	one := s.sessions.find(conn)
+	one := s.sessions.findSession(conn)
 	if one == nil {
 		return nil, nil
 	}
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	one.announced = one.fingerprint(set)
+	one.announced = one.ownFingerprint(set)
 	return slices.Clone(one.enabled.order), slices.Clone(one.full.order)
 }
 
-// fingerprint identifies what the client would be shown of its own tools. The caller holds mu.
-func (one *session) fingerprint(set *tool.Set) string {
+// ownFingerprint identifies what the client would be shown of its own tools. The caller holds mu.
+func (one *session) ownFingerprint(set *tool.Set) string {
 	ids := slices.Concat(one.enabled.order, one.full.order)
 	if len(ids) == 0 {
 		return ""
@@ -131,16 +131,16 @@ func (one *session) fingerprint(set *tool.Set) string {
 
 // announceOwnTools notifies those clients whose own tools have changed in the catalogue. It does not wait for them.
 func (s *Server) announceOwnTools(set *tool.Set) {
-	for _, one := range s.sessions.snapshot() {
+	for _, one := range s.sessions.allSessions() {
 		one.mu.Lock()
-		now := one.fingerprint(set)
+		now := one.ownFingerprint(set)
 		changed := one.announced != "" && one.announced != now
 		if changed {
 			one.announced = now
 		}
 		one.mu.Unlock()
 		if changed {
-			s.sessions.start(func() { s.announceToolsSoon(one.conn) })
+			s.sessions.startTask(func() { s.announceToolsSoon(one.conn) })
 		}
 	}
 }

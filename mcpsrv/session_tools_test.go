@@ -48,7 +48,7 @@ func (f *fixture) follower(t *testing.T, told *int) *mcp.ClientSession {
 }
 
 // remembered is how many sessions the server remembers something of.
-func (f *fixture) remembered() int { return len(f.Server.sessions.snapshot()) }
+func (f *fixture) remembered() int { return len(f.Server.sessions.allSessions()) }
 
 func TestEnabledToolsEndAfterFiveMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -368,7 +368,7 @@ func TestIdleSessionsCostNothingInTheEnd(t *testing.T) {
 		}
 		time.Sleep(6 * time.Minute)
 		synctest.Wait()
-		for _, one := range f.Server.sessions.snapshot() {
+		for _, one := range f.Server.sessions.allSessions() {
 			if len(one.enabled.order) != 0 || one.expiry != nil {
 				t.Fatal("tools are enabled after six minutes")
 			}
@@ -433,7 +433,7 @@ func TestAlwaysAvailable(t *testing.T) {
 				t.Errorf("the log tells %d times of the name that names none, want once:\n%s", n, f.log.String())
 			}
 			ask(t, session, searchName, `{"query":"read a text file","limit":1}`)
-			for _, one := range f.Server.sessions.snapshot() {
+			for _, one := range f.Server.sessions.allSessions() {
 				if len(one.enabled.order) > 0 {
 					t.Error("what is listed anyway is enabled too")
 				}

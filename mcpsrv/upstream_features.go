@@ -52,7 +52,7 @@ func (s *Server) forwardFeature(ctx context.Context, next mcp.MethodHandler, met
 	case *mcp.ServerRequest[*mcp.GetPromptParams]:
 		res, err = s.getPrompt(ctx, next, r)
 	case *mcp.ServerRequest[*mcp.CompleteParams]:
-		res, err = s.complete(ctx, r)
+		res, err = s.completeArgument(ctx, r)
 	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
 		s.setLevel(r.Params.Level)
 		res, err = next(ctx, method, req)
@@ -92,8 +92,8 @@ type features struct {
 	plain bool // there is only one server, so names and URIs need no prefix
 }
 
-// features returns what all servers offer now.
-func (s *Server) features() features {
+// upstreamFeatures returns what all servers offer now.
+func (s *Server) upstreamFeatures() features {
 	all := s.o.Upstreams.Features()
 	return features{all, len(all) == 1}
 }
@@ -220,7 +220,7 @@ func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawR
 	if to < len(entries) {
 		o = append(o, jsonMember("nextCursor", entries[to-1].key))
 	}
-	if stateless(r) {
+	if isStateless(r) {
 		o = append(o, jsonMember("ttlMs", listTTL), jsonMember("cacheScope", listScope))
 	}
 	return &rawResult{raw: o.Bytes()}, nil

@@ -108,8 +108,8 @@ func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.G
 	return &rawResult{raw: raw}, nil
 }
 
-// complete asks the server of a prompt, or of a resource's template, to complete an argument.
-func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Result, error) {
+// completeArgument asks the server of a prompt, or of a resource's template, to complete an argument.
+func (s *Server) completeArgument(ctx context.Context, r *mcp.CompleteRequest) (mcp.Result, error) {
 	ref := r.Params.Ref
 	if ref == nil || r.Params.Argument.Name == "" {
 		return nil, invalidParams("ref or argument.name is missing", "")
@@ -125,7 +125,7 @@ func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Resu
 		server, asked.Name = p.server, p.name
 	case "ref/resource":
 		var err error
-		if server, asked.URI, err = s.features().resolveURI(ref.URI); err != nil {
+		if server, asked.URI, err = s.upstreamFeatures().resolveURI(ref.URI); err != nil {
 			return nil, err
 		}
 	default:

@@ -36,7 +36,7 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 // uriEntries lists the items of all servers that have a URI under key, each URI once. Everything but the URI stays as
 // the server wrote it.
 func (s *Server) uriEntries(key string, items func(upstream.Features) []json.RawMessage) []entry {
-	f := s.features()
+	f := s.upstreamFeatures()
 	var out []entry
 	seen := map[string]bool{}
 	for _, one := range f.all {
@@ -55,7 +55,7 @@ func (s *Server) uriEntries(key string, items func(upstream.Features) []json.Raw
 
 // readResource reads a resource of an upstream. The URIs in the result are those that the client knows.
 func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (mcp.Result, error) {
-	f := s.features()
+	f := s.upstreamFeatures()
 	server, own, err := f.resolveURI(r.Params.URI)
 	if err != nil {
 		return nil, err
@@ -95,27 +95,27 @@ func renameContents(raw json.RawMessage, rename func(string) string) json.RawMes
 // resourceKey identifies a resource by its server and that server's URI.
 type resourceKey struct{ server, uri string }
 
-// subscribe asks an upstream to announce changes of a resource. The SDK keeps the list of clients to notify, the
-// session registry that of resources, so that the last client's end ends the upstream's subscription.
-func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
-	server, own, err := s.features().resolveURI(r.Params.URI)
+// subscribeResource asks an upstream to announce changes of a resource. The SDK keeps the list of clients to notify,
+// the session registry that of resources, so that the last client's end ends the upstream's subscription.
+func (s *Server) subscribeResource(ctx context.Context, r *mcp.SubscribeRequest) error {
+	server, own, err := s.upstreamFeatures().resolveURI(r.Params.URI)
 	if err != nil {
 		return err
 	}
 	key := resourceKey{server, own}
-	s.sessions.subscribe(r.Session, key, r.Params.URI) // before the upstream can announce a change
+	s.sessions.addSubscription(r.Session, key, r.Params.URI) // before the upstream can announce a change
 	_, err = s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe",
 		object{jsonMember("uri", own)}, nil)
 	if err != nil {
-		s.sessions.unsubscribe(r.Session, key)
+		s.sessions.dropSubscription(r.Session, key)
 	}
 	return err
 }
 
-// unsubscribe ends a client's subscription, and the upstream's if it was the last.
-func (s *Server) unsubscribe(_ context.Context, r *mcp.UnsubscribeRequest) error {
-	server, own, err := s.features().resolveURI(r.Params.URI)
-	if key := (resourceKey{server, own}); err == nil && s.sessions.unsubscribe(r.Session, key) {
+// unsubscribeResource ends a client's subscription, and the upstream's if it was the last.
+func (s *Server) unsubscribeResource(_ context.Context, r *mcp.UnsubscribeRequest) error {
+	server, own, err := s.upstreamFeatures().resolveURI(r.Params.URI)
+	if key := (resourceKey{server, own}); err == nil && s.sessions.dropSubscription(r.Session, key) {
 		s.endSubscriptions([]resourceKey{key})
 	}
 	return nil

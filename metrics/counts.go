@@ -47,7 +47,7 @@ func decodeCounts(b []byte) *counts {
 	}
 	maps.DeleteFunc(c.Servers, func(_ string, s *serverCounts) bool { return s == nil })
 	// A newer version may have stored more buckets than this one has.
-	for _, h := range c.histograms() {
+	for _, h := range c.allHistograms() {
 		h.Counts = h.Counts[:min(len(h.Counts), bounded+1)]
 	}
 	whole := newCounts() // replaces maps that are null in c
@@ -55,8 +55,8 @@ func decodeCounts(b []byte) *counts {
 	return whole
 }
 
-// histograms returns all histograms of c.
-func (c *counts) histograms() []*histogram {
+// allHistograms returns all histograms of c.
+func (c *counts) allHistograms() []*histogram {
 	all := []*histogram{&c.Search}
 	for _, s := range c.Servers {
 		all = append(all, &s.Took)
@@ -64,8 +64,8 @@ func (c *counts) histograms() []*histogram {
 	return all
 }
 
-// encode returns c as it is stored.
-func (c *counts) encode() []byte {
+// encodeCounts returns c as it is stored.
+func (c *counts) encodeCounts() []byte {
 	b, err := json.Marshal(c)
 	if err != nil { // numbers and names always encode
 		return nil
@@ -84,7 +84,7 @@ func (c *counts) addAll(o *counts) {
 	c.Tools += o.Tools
 	c.Used += o.Used
 	c.Saved += o.Saved
-	c.Search.add(o.Search)
+	c.Search.addCounts(o.Search)
 	for name, n := range o.Categories {
 		c.Categories[name] += n
 	}
@@ -95,7 +95,7 @@ func (c *counts) addAll(o *counts) {
 		mine := c.serverOf(name)
 		mine.Calls += s.Calls
 		mine.Errors += s.Errors
-		mine.Took.add(s.Took)
+		mine.Took.addCounts(s.Took)
 	}
 	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
 }

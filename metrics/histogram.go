@@ -23,8 +23,8 @@ type histogram struct {
 	Sum    int64   `json:"sum,omitempty"` // nanoseconds
 }
 
-// observe counts a duration. A negative one, as after a change of the clock, counts as 0.
-func (h *histogram) observe(d time.Duration) {
+// observeDuration counts a duration. A negative one, as after a change of the clock, counts as 0.
+func (h *histogram) observeDuration(d time.Duration) {
 	d = max(d, 0)
 	i := 0
 	for _, most := range bucketBounds() {
@@ -33,29 +33,29 @@ func (h *histogram) observe(d time.Duration) {
 		}
 		i++
 	}
-	h.grow(i + 1)
+	h.growBuckets(i + 1)
 	h.Counts[i]++
 	h.Sum += int64(d)
 }
 
-// grow makes room for n buckets.
-func (h *histogram) grow(n int) {
+// growBuckets makes room for n buckets.
+func (h *histogram) growBuckets(n int) {
 	for len(h.Counts) < n {
 		h.Counts = append(h.Counts, 0)
 	}
 }
 
-// add adds the counts of o.
-func (h *histogram) add(o histogram) {
-	h.grow(len(o.Counts))
+// addCounts adds the counts of o.
+func (h *histogram) addCounts(o histogram) {
+	h.growBuckets(len(o.Counts))
 	for i, n := range o.Counts {
 		h.Counts[i] += n
 	}
 	h.Sum += o.Sum
 }
 
-// total returns how many durations were counted.
-func (h *histogram) total() int64 {
+// totalCount returns how many durations were counted.
+func (h *histogram) totalCount() int64 {
 	var n int64
 	for _, c := range h.Counts {
 		n += c
@@ -66,7 +66,7 @@ func (h *histogram) total() int64 {
 // quantile returns the upper bound of the bucket that holds the q-quantile, or twice the last bound for what is beyond
 // it.
 func (h *histogram) quantile(q float64) time.Duration {
-	all, edges := h.total(), bucketBounds()
+	all, edges := h.totalCount(), bucketBounds()
 	var seen int64
 	for i, n := range h.Counts {
 		seen += n
@@ -83,9 +83,9 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return 2 * edges[len(edges)-1]
 }
 
-// latency returns the mean and the percentiles.
-func (h *histogram) latency() Latency {
-	n := h.total()
+// latencySummary returns the mean and the percentiles.
+func (h *histogram) latencySummary() Latency {
+	n := h.totalCount()
 	if n == 0 {
 		return Latency{}
 	}

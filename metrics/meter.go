@@ -246,18 +246,18 @@ func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums ma
 	m.mu.Unlock()
 	var keys []string
 	for s := range more {
-		keys = append(keys, s.key())
+		keys = append(keys, s.storeKey())
 	}
 	slices.Sort(keys)
 	before, after, err = m.o.Disk.ChangeCounts(ctx, keys, func(stored map[string][]byte) map[string][]byte {
 		put := map[string][]byte{}
 		for s := range sums {
-			put[s.key()] = nil
+			put[s.storeKey()] = nil
 		}
 		for s, c := range more {
-			sum := decodeCounts(stored[s.key()])
+			sum := decodeCounts(stored[s.storeKey()])
 			sum.addAll(c)
-			sums[s], put[s.key()] = sum, sum.encode()
+			sums[s], put[s.storeKey()] = sum, sum.encodeCounts()
 		}
 		return put
 	})

@@ -347,13 +347,13 @@ func TestBounds(t *testing.T) {
 
 func TestQuantiles(t *testing.T) {
 	var h histogram
-	if h.quantile(.5) != 0 || h.latency() != (Latency{}) {
+	if h.quantile(.5) != 0 || h.latencySummary() != (Latency{}) {
 		t.Error("an empty histogram tells of something")
 	}
 	for range 99 {
-		h.observe(3 * time.Millisecond)
+		h.observeDuration(3 * time.Millisecond)
 	}
-	h.observe(time.Hour)
+	h.observeDuration(time.Hour)
 	if a, b, c := h.quantile(.5), h.quantile(.99), h.quantile(1); a != 5*time.Millisecond || b != 5*time.Millisecond ||
 		c != time.Minute {
 		t.Errorf("%v %v %v", a, b, c)
@@ -365,8 +365,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add("m1", []byte(`{"searches":1,"search":{"n":[1,2],"sum":3},"servers":{"a":null,"b":{"calls":1}},"called":null}`))
 	f.Add("h-1", []byte(`{"search":{"n":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}}`))
 	f.Fuzz(func(t *testing.T, key string, b []byte) {
-		if s, ok := parseSlot(key); ok && s.key() != key {
-			t.Errorf("%q is read as %q", key, s.key())
+		if s, ok := parseSlot(key); ok && s.storeKey() != key {
+			t.Errorf("%q is read as %q", key, s.storeKey())
 		}
 		c := decodeCounts(b)
 		sum := newCounts()
@@ -374,7 +374,7 @@ func FuzzDecode(f *testing.F) {
 		more := newCounts()
 		more.Called["a"], more.Categories["b"], more.serverOf("c").Calls = 1, 1, 1
 		c.addAll(more)
-		if d := cmp.Diff(sum, decodeCounts(sum.encode())); d != "" {
+		if d := cmp.Diff(sum, decodeCounts(sum.encodeCounts())); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 		makeReport(sum)

@@ -85,9 +85,9 @@ func (p *page) writeHistogram(name, labels string, h *histogram) {
 			float64(seen))
 	}
 	// Prometheus's buckets are cumulative, and the last one has no bound.
-	p.writeSample(name+"_bucket", labels+comma+formatLabel("le", "+Inf"), float64(h.total()))
+	p.writeSample(name+"_bucket", labels+comma+formatLabel("le", "+Inf"), float64(h.totalCount()))
 	p.writeSample(name+"_sum", labels, time.Duration(h.Sum).Seconds())
-	p.writeSample(name+"_count", labels, float64(h.total()))
+	p.writeSample(name+"_count", labels, float64(h.totalCount()))
 }
 
 // writeSearches writes what was counted of searches and selections.

@@ -42,8 +42,8 @@ func windowOf(name string) (window, error) {
 	}
 }
 
-// includes reports whether a slot lies in the window that ends now.
-func (w window) includes(kind byte, s slot, minute int64) bool {
+// includesSlot reports whether a slot lies in the window that ends now.
+func (w window) includesSlot(kind byte, s slot, minute int64) bool {
 	if s.kind != kind {
 		return false
 	}
@@ -68,10 +68,10 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	sum, steps := newCounts(), map[slot]*counts{}
 	m.mu.Lock()
 	m.eachSlot(func(s slot, c *counts) {
-		if w.includes(w.sum, s, minute) {
+		if w.includesSlot(w.sum, s, minute) {
 			sum.addAll(c)
 		}
-		if w.includes(w.step, s, minute) {
+		if w.includesSlot(w.step, s, minute) {
 			if steps[s] == nil {
 				steps[s] = newCounts()
 			}
@@ -140,7 +140,7 @@ func makeReport(c *counts) *Metrics {
 		TokenSavings:     c.Saved,
 		AverageToolsUsed: shareOf(c.Tools, c.totalRequests()), CacheHits: c.Hits,
 		CacheHitRate: shareOf(c.Hits, c.Selections),
-		Degraded:     c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls,
+		Degraded:     c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latencySummary(), Calls: calls,
 		Errors:          failed,
 		ToolsByCategory: sortTallies(c.Categories), MostUsedTools: sortTallies(c.Called), Servers: []ServerUse{},
 	}
@@ -149,7 +149,7 @@ func makeReport(c *counts) *Metrics {
 		s := c.Servers[name]
 		out.Servers = append(out.Servers, ServerUse{
 			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: shareOf(s.Errors, s.Calls),
-			Latency: s.Took.latency(),
+			Latency: s.Took.latencySummary(),
 		})
 	}
 	slices.SortStableFunc(out.Servers, func(a, b ServerUse) int {

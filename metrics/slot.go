@@ -32,8 +32,8 @@ func slotsOf(minute int64) [3]slot {
 	return [3]slot{{byMinute, minute}, {byHour, minute / 60}, {forever, 0}}
 }
 
-// key returns the key under which the slot is stored.
-func (s slot) key() string { return string(s.kind) + strconv.FormatInt(s.at, 10) }
+// storeKey returns the key under which the slot is stored.
+func (s slot) storeKey() string { return string(s.kind) + strconv.FormatInt(s.at, 10) }
 
 // parseSlot is the inverse of key. It returns false for keys that key does not return, so that each slot has one key.
 func parseSlot(key string) (slot, bool) {
@@ -43,7 +43,7 @@ func parseSlot(key string) (slot, bool) {
 	at, err := strconv.ParseInt(key[1:], 10, 64)
 	s := slot{key[0], at}
 	known := s.kind == byMinute || s.kind == byHour || s.kind == forever
-	return s, err == nil && known && s.key() == key
+	return s, err == nil && known && s.storeKey() == key
 }
 
 // startTime returns when the slot begins.

@@ -65,7 +65,7 @@ func (s *searcher) listedTokens() int {
 func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration, listed int) {
 	m.addCounts(func(c *counts) {
 		c.Searches++
-		c.Search.observe(took)
+		c.Search.observeDuration(took)
 		c.Tools += int64(len(res.Tools))
 		c.Used += int64(res.Tokens)
 		c.Saved += int64(max(listed-res.Tokens, 0))
@@ -155,7 +155,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		n.Called[string(call.ID)]++
 		s := n.serverOf(call.ID.Server())
 		s.Calls++
-		s.Took.observe(took)
+		s.Took.observeDuration(took)
 		if failed {
 			s.Errors++
 		}

@@ -40,7 +40,7 @@ func fieldsOf(t *tool.Tool) map[string]string {
 	}
 	if t.Annotations != nil {
 		put("annotations.title", t.Annotations.Title)
-		for name, hint := range hints(t.Annotations) {
+		for name, hint := range annotationHints(t.Annotations) {
 			if hint != nil {
 				put("annotations."+name, map[bool]string{true: "true", false: "false"}[*hint])
 			}
@@ -50,22 +50,22 @@ func fieldsOf(t *tool.Tool) map[string]string {
 		"inputSchema": t.InputSchema, "outputSchema": t.OutputSchema,
 		"_meta": t.Meta, "icons": t.Icons,
 	} {
-		flatten(root, raw, put)
+		flattenJSON(root, raw, put)
 	}
 	return out
 }
 
-// hints lists the hints of annotations by their names; nil for those that were not given.
-func hints(a *tool.Annotations) map[string]*bool {
+// annotationHints lists the hints of annotations by their names; nil for those that were not given.
+func annotationHints(a *tool.Annotations) map[string]*bool {
 	return map[string]*bool{
 		"readOnlyHint": a.ReadOnlyHint, "destructiveHint": a.DestructiveHint,
 		"idempotentHint": a.IdempotentHint, "openWorldHint": a.OpenWorldHint,
 	}
 }
 
-// flatten puts each leaf of a JSON value under its path. Numbers keep their digits. What is not JSON is put as one
+// flattenJSON puts each leaf of a JSON value under its path. Numbers keep their digits. What is not JSON is put as one
 // text.
-func flatten(root string, raw json.RawMessage, put func(field, s string)) {
+func flattenJSON(root string, raw json.RawMessage, put func(field, s string)) {
 	if len(raw) == 0 {
 		return
 	}
@@ -76,16 +76,16 @@ func flatten(root string, raw json.RawMessage, put func(field, s string)) {
 		put(root, string(raw))
 		return
 	}
-	leaves(root, v, put)
+	addLeaves(root, v, put)
 }
 
-// leaves puts each leaf of v under path. A list of plain values is one leaf. In a list of objects, the items from index
-// 9 on share one path, of which the last remains.
-func leaves(path string, v any, put func(field, s string)) {
+// addLeaves puts each leaf of v under path. A list of plain values is one leaf. In a list of objects, the items from
+// index 9 on share one path, of which the last remains.
+func addLeaves(path string, v any, put func(field, s string)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			leaves(path+"."+k, e, put)
+			addLeaves(path+"."+k, e, put)
 		}
 		if len(v) == 0 {
 			put(path, "{}")
@@ -97,7 +97,7 @@ func leaves(path string, v any, put func(field, s string)) {
 			return
 		}
 		for i, e := range v {
-			leaves(path+"."+string(rune('0'+min(i, 9))), e, put)
+			addLeaves(path+"."+string(rune('0'+min(i, 9))), e, put)
 		}
 	case string:
 		put(path, v)
@@ -158,14 +158,14 @@ func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 			out = append(out, f)
 		}
 	}
-	if what := grown(was.Annotations, now.Annotations); what != "" {
+	if what := grownEffects(was.Annotations, now.Annotations); what != "" {
 		out = append(out, Finding{
 			Rule: Grown, Severity: High, Field: "annotations", Excerpt: what,
 			Why:    "it does more than it did when it was accepted",
 			Remedy: "see what the new version does; approve the tool when that is wanted",
 		})
 	}
-	for _, name := range demanded(was.InputSchema, now.InputSchema) {
+	for _, name := range newlyRequired(was.InputSchema, now.InputSchema) {
 		for _, f := range after {
 			if f.Field == "inputSchema.properties."+name || strings.HasPrefix(f.Field,
 				"inputSchema.properties."+name+".") {
@@ -180,10 +180,10 @@ func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	return out
 }
 
-// grown describes how the declared effects of a tool grew, "" if they did not. A missing readOnlyHint means not
+// grownEffects describes how the declared effects of a tool grew, "" if they did not. A missing readOnlyHint means not
 // read-only, as in the protocol. A missing destructiveHint counts as unknown, although the protocol takes it for true:
 // half of all servers omit it.
-func grown(was, now *tool.Annotations) string {
+func grownEffects(was, now *tool.Annotations) string {
 	said := func(a *tool.Annotations, hint func(*tool.Annotations) *bool) (value, known bool) {
 		if a == nil || hint(a) == nil {
 			return false, false
@@ -206,8 +206,8 @@ func grown(was, now *tool.Annotations) string {
 	return strings.Join(out, "; ")
 }
 
-// demanded lists the parameters that are required now and were not before.
-func demanded(was, now json.RawMessage) []string {
+// newlyRequired lists the parameters that are required now and were not before.
+func newlyRequired(was, now json.RawMessage) []string {
 	required := func(raw json.RawMessage) []string {
 		var s struct {
 			Required []string `json:"required"`

@@ -28,9 +28,9 @@ var lookalikes = func() map[rune]rune {
 	return out
 }()
 
-// skeleton returns what a name looks like: in lower case, without accents and invisible characters, with letters of
+// nameSkeleton returns what a name looks like: in lower case, without accents and invisible characters, with letters of
 // other scripts replaced by the Latin ones that they resemble.
-func skeleton(name string) string {
+func nameSkeleton(name string) string {
 	plain := true
 	for i := range len(name) {
 		if name[i] >= 0x80 {
@@ -47,7 +47,7 @@ func skeleton(name string) string {
 			b.WriteRune(to)
 			continue
 		}
-		if r = unicode.ToLower(r); unicode.IsMark(r) || invisible(r) {
+		if r = unicode.ToLower(r); unicode.IsMark(r) || isInvisible(r) {
 			continue
 		}
 		if to, ok := lookalikes[r]; ok {
@@ -61,14 +61,14 @@ func skeleton(name string) string {
 // alike replaces what typefaces make alike within ASCII. It is safe for concurrent use.
 var alike = strings.NewReplacer("1", "l", "|", "l", "0", "o", "5", "s", "rn", "m", "vv", "w")
 
-// appearance returns the skeleton of a name with 1 and l, 0 and o, 5 and s, rn and m, vv and w made the same.
-func appearance(name string) string {
-	return alike.Replace(skeleton(name))
+// nameAppearance returns the skeleton of a name with 1 and l, 0 and o, 5 and s, rn and m, vv and w made the same.
+func nameAppearance(name string) string {
+	return alike.Replace(nameSkeleton(name))
 }
 
-// mixes reports whether a word has Latin letters and letters of another script, and all of the others look like Latin
-// ones. A person reads such a word as Latin; a search or a filter does not find it.
-func mixes(word string) bool {
+// mixesScripts reports whether a word has Latin letters and letters of another script, and all of the others look like
+// Latin ones. A person reads such a word as Latin; a search or a filter does not find it.
+func mixesScripts(word string) bool {
 	latin, foreign := false, false
 	for _, r := range word {
 		switch {

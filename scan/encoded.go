@@ -15,48 +15,48 @@ import (
 // maxDecoded bounds how often the result of a decoding is decoded again.
 const maxDecoded = 3
 
-// encoded finds instructions in a form that a person skips and a model understands: base64, hexadecimal, percent signs,
-// escapes, entities, ROT13, backwards, letter by letter, with digits for letters. Decoded text is scanned by itself; it
-// is reported only if a rule finds something in it that it did not find in the tool as written.
-func (w *work) encoded(x text) {
+// findEncoded finds instructions in a form that a person skips and a model understands: base64, hexadecimal, percent
+// signs, escapes, entities, ROT13, backwards, letter by letter, with digits for letters. Decoded text is scanned by
+// itself; it is reported only if a rule finds something in it that it did not find in the tool as written.
+func (w *work) findEncoded(x text) {
 	if w.depth >= maxDecoded || x.place == key {
 		return
 	}
-	for _, s := range decodings(x.text) {
+	for _, s := range possibleDecodings(x.text) {
 		sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, stated: w.stated, depth: w.depth + 1}
-		sub.text(text{value, x.field, s})
-		sub.sum()
-		if slices.ContainsFunc(sub.found, func(f Finding) bool { return !w.has(f.Rule) }) {
-			w.add("encoded", x.field, s)
+		sub.checkText(text{value, x.field, s})
+		sub.sumClues()
+		if slices.ContainsFunc(sub.found, func(f Finding) bool { return !w.hasFinding(f.Rule) }) {
+			w.addFinding("encoded", x.field, s)
 			return
 		}
 	}
 	n := 0
 	for _, t := range w.words { // left by phrases, which runs before
-		if t.meets(&lexicon().rotated) {
+		if t.intersects(&lexicon().rotated) {
 			n++
 		}
 	}
 	if n > 1 && w.depth == 0 {
-		w.add("encoded", x.field, x.text)
+		w.addFinding("encoded", x.field, x.text)
 	}
 }
 
 // least is the shortest run of letters, in bytes, that is worth decoding.
 const least = 16
 
-// decodings returns what runs of letters in a text may stand for. Their total length is at most a few times that of the
-// text, which keeps the time of a scan linear.
-func decodings(s string) []string {
+// possibleDecodings returns what runs of letters in a text may stand for. Their total length is at most a few times
+// that of the text, which keeps the time of a scan linear.
+func possibleDecodings(s string) []string {
 	var out []string
 	add := func(b []byte, err error) {
-		if err == nil && readable(b) {
+		if err == nil && isReadable(b) {
 			out = append(out, string(b))
 		}
 	}
 	for i := 0; i < len(s); {
 		end := i
-		for end < len(s) && encodes(s[end]) {
+		for end < len(s) && isEncodingByte(s[end]) {
 			end++
 		}
 		if run := strings.TrimRight(s[i:end], "="); len(run) >= least {
@@ -82,7 +82,7 @@ func decodings(s string) []string {
 		out = append(out, html.UnescapeString(s))
 	}
 	if n := strings.Count(s, `\x`) + strings.Count(s, `\u`); n >= least/2 {
-		out = append(out, unescape(s))
+		out = append(out, replaceEscapes(s))
 	}
 	if plain := spelledOut(s); plain != "" {
 		out = append(out, plain)
@@ -98,7 +98,7 @@ func decodings(s string) []string {
 func spelledOut(s string) string {
 	alone := 0
 	for i := 1; i+1 < len(s); i++ {
-		if letter(s[i]) && !letter(s[i-1]) && !letter(s[i+1]) {
+		if isLetter(s[i]) && !isLetter(s[i-1]) && !isLetter(s[i+1]) {
 			alone++
 		}
 	}
@@ -109,11 +109,11 @@ func spelledOut(s string) string {
 	together := 0
 	for i := 0; i < len(s); {
 		end := i
-		for sep := at(s, i+1); end+2 < len(s) && letter(s[end]) && s[end+1] == sep &&
-			strings.IndexByte(" .-*_", sep) >= 0 && letter(s[end+2]) && !letter(at(s, end+3)); {
+		for sep := byteAt(s, i+1); end+2 < len(s) && isLetter(s[end]) && s[end+1] == sep &&
+			strings.IndexByte(" .-*_", sep) >= 0 && isLetter(s[end+2]) && !isLetter(byteAt(s, end+3)); {
 			end += 2
 		}
-		if n := (end-i)/2 + 1; end > i && n >= 3 && (i == 0 || !letter(s[i-1])) {
+		if n := (end-i)/2 + 1; end > i && n >= 3 && (i == 0 || !isLetter(s[i-1])) {
 			for k := i; k <= end; k += 2 {
 				b.WriteByte(s[k])
 			}
@@ -141,8 +141,8 @@ func withoutDigits(s string) string {
 	for i := 0; i < len(s); {
 		end := i
 		letters, digits := 0, 0
-		for ; end < len(s) && (letter(s[end]) || strings.IndexByte("0134578@$", s[end]) >= 0); end++ {
-			if letter(s[end]) {
+		for ; end < len(s) && (isLetter(s[end]) || strings.IndexByte("0134578@$", s[end]) >= 0); end++ {
+			if isLetter(s[end]) {
 				letters++
 			} else {
 				digits++
@@ -172,11 +172,11 @@ func withoutDigits(s string) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// letter reports whether c is an ASCII letter; setting bit 0x20 makes it lower case.
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+// isLetter reports whether c is an ASCII letter; setting bit 0x20 makes it lower case.
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// encodes reports whether c belongs to the alphabets of base64, base64url or hexadecimal.
-func encodes(c byte) bool {
+// isEncodingByte reports whether c belongs to the alphabets of base64, base64url or hexadecimal.
+func isEncodingByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' ||
 		c == '_' || c == '='
 }
@@ -190,9 +190,9 @@ func isHex(s string) bool {
 	return true
 }
 
-// readable reports whether b is text: valid UTF-8 without control characters, at least 70 % letters and spaces.
+// isReadable reports whether b is text: valid UTF-8 without control characters, at least 70 % letters and spaces.
 // Decoding bytes that were never encoded seldom yields that.
-func readable(b []byte) bool {
+func isReadable(b []byte) bool {
 	if len(b) < least/2 || !utf8.Valid(b) {
 		return false
 	}
@@ -207,11 +207,11 @@ func readable(b []byte) bool {
 	return letters*10 >= utf8.RuneCount(b)*7
 }
 
-// unescape replaces \x41 and \u0041 by the characters that they stand for.
-func unescape(s string) string {
+// replaceEscapes replaces \x41 and \u0041 by the characters that they stand for.
+func replaceEscapes(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
-		if n := map[byte]int{'x': 2, 'u': 4}[at(s, i+1)]; s[i] == '\\' && n > 0 && i+2+n <= len(s) {
+		if n := map[byte]int{'x': 2, 'u': 4}[byteAt(s, i+1)]; s[i] == '\\' && n > 0 && i+2+n <= len(s) {
 			if v, err := strconv.ParseUint(s[i+2:i+2+n], 16, 32); err == nil {
 				b.WriteRune(rune(v))
 				i += 2 + n
@@ -224,8 +224,8 @@ func unescape(s string) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// at returns the byte at i, and 0 beyond the end.
-func at(s string, i int) byte {
+// byteAt returns the byte at i, and 0 beyond the end.
+func byteAt(s string, i int) byte {
 	if i < len(s) {
 		return s[i]
 	}

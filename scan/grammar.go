@@ -13,8 +13,8 @@ import (
 // choice of quoted words in a pattern. The build of the lexicon panics when there are more than 512.
 type classes [8]uint64
 
-// meets reports whether two sets have a meaning in common.
-func (c *classes) meets(o *classes) bool {
+// intersects reports whether two sets have a meaning in common.
+func (c *classes) intersects(o *classes) bool {
 	for i := range c {
 		if c[i]&o[i] != 0 {
 			return true
@@ -23,8 +23,8 @@ func (c *classes) meets(o *classes) bool {
 	return false
 }
 
-// holds reports whether o is a subset of c.
-func (c *classes) holds(o *classes) bool {
+// isSuperset reports whether o is a subset of c.
+func (c *classes) isSuperset(o *classes) bool {
 	for i := range c {
 		if o[i]&^c[i] != 0 {
 			return false
@@ -33,8 +33,8 @@ func (c *classes) holds(o *classes) bool {
 	return true
 }
 
-// of returns the intersection of two sets.
-func (c *classes) of(o *classes) (both classes) {
+// intersection returns the intersection of two sets.
+func (c *classes) intersection(o *classes) (both classes) {
 	for i := range c {
 		both[i] = c[i] & o[i]
 	}
@@ -109,23 +109,24 @@ type asked struct {
 	privatePath, anAddress *entry
 }
 
-// ask resolves the sets of asked. It comes after all patterns were compiled, when each class has its bit.
-func (g *grammar) ask() asked {
+// resolveAsked resolves the sets of asked. It comes after all patterns were compiled, when each class has its bit.
+func (g *grammar) resolveAsked() asked {
 	a := asked{
-		ai: g.set("ai"), model: g.set("model"), logs: g.set("logs"), private: g.set("private"),
-		rotated: g.set("rotated"), denial: g.set("denial"), sans: g.set("sans"),
-		orderly:  g.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role"),
-		ordering: g.set("must|before|after|instead|not|only"), spoken: g.set("ai|person"),
-		open: g.set("secrets|keyish"), asking: g.set("must|request"),
+		ai: g.meaningsOf("ai"), model: g.meaningsOf("model"), logs: g.meaningsOf("logs"),
+		private: g.meaningsOf("private"),
+		rotated: g.meaningsOf("rotated"), denial: g.meaningsOf("denial"), sans: g.meaningsOf("sans"),
+		orderly:  g.meaningsOf("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role"),
+		ordering: g.meaningsOf("must|before|after|instead|not|only"), spoken: g.meaningsOf("ai|person"),
+		open: g.meaningsOf("secrets|keyish"), asking: g.meaningsOf("must|request"),
 	}
 	for _, names := range []string{
 		"model", "person", "must|not", "sends|passes|calls", "ignores", "tells|covertly",
 		"private|secrets", "prior", "orders",
 	} {
-		a.veiled = append(a.veiled, g.set(names))
+		a.veiled = append(a.veiled, g.meaningsOf(names))
 	}
-	a.aSecret, a.aRulebook = &entry{classes: g.set("keyish")}, &entry{classes: g.set("rulebook")}
-	a.privatePath, a.anAddress = &entry{classes: a.private}, &entry{classes: g.set("address")}
+	a.aSecret, a.aRulebook = &entry{classes: g.meaningsOf("keyish")}, &entry{classes: g.meaningsOf("rulebook")}
+	a.privatePath, a.anAddress = &entry{classes: a.private}, &entry{classes: g.meaningsOf("address")}
 	return a
 }
 
@@ -137,38 +138,38 @@ func newGrammar() *grammar {
 	g := &grammar{named: map[string]classes{}, words: map[string]*entry{}, stems: map[[3]byte][]stem{}}
 	all := slices.Concat(vocabulary, meanings)
 	for _, v := range all {
-		g.name(v.class)
+		g.classNamed(v.class)
 	}
 	for _, v := range all {
 		c := g.named[v.class]
 		for w := range strings.FieldsSeq(v.words) {
 			if text, is := strings.CutSuffix(w, "*"); is {
-				g.begins(foldWord(text), &c)
+				g.addBeginning(foldWord(text), &c)
 			} else {
-				g.compound(w, &c)
+				g.addCompound(w, &c)
 			}
 		}
 	}
 	for _, p := range slices.Concat(orderPatterns(), greedPatterns(), intentPatterns()) {
-		c := g.compile(p)
+		c := g.compilePattern(p)
 		g.subjects.add(&c.off)
 		g.program = append(g.program, c)
 	}
 	for w, e := range g.words {
-		if s := g.stem([]byte(w)); s != unknown {
+		if s := g.longestStem([]byte(w)); s != unknown {
 			e.add(&s.classes)
 		}
 	}
 	for w, e := range g.words {
-		e.inherit()
+		e.inheritMeanings()
 		for i, r := range w { // the longest word is taken where words stand together
-			if p := g.words[w[:i]]; i > 0 && p != nil && together(r) {
+			if p := g.words[w[:i]]; i > 0 && p != nil && joinsWords(r) {
 				e.add(&p.classes)
 			}
 		}
 	}
-	g.index()
-	g.asked = g.ask()
+	g.indexPatterns()
+	g.asked = g.resolveAsked()
 	return g
 }
 
@@ -178,9 +179,9 @@ const frequent = `a all and any as before by call each every first for from has 
 	the this to tool tools true use user what when with without you your name data file get add include create api ` +
 	`id message return results output content parameter`
 
-// index lists each pattern under the classes of the step that the fewest words have, so that a sentence is compared
-// with few patterns.
-func (g *grammar) index() {
+// indexPatterns lists each pattern under the classes of the step that the fewest words have, so that a sentence is
+// compared with few patterns.
+func (g *grammar) indexPatterns() {
 	var count [len(classes{}) * 64]int
 	tally := func(e *entry, n int) {
 		for bit := range e.bits {
@@ -224,16 +225,16 @@ func (c *classes) bits(yield func(int) bool) {
 	}
 }
 
-// inherit adds to the entries of compounds what their last words mean by themselves.
-func (e *entry) inherit() {
+// inheritMeanings adds to the entries of compounds what their last words mean by themselves.
+func (e *entry) inheritMeanings() {
 	for word, both := range e.next {
 		both.add(&word.classes)
-		both.inherit()
+		both.inheritMeanings()
 	}
 }
 
-// name returns the set of one class, and gives the class the next free bit when it is new.
-func (g *grammar) name(class string) classes {
+// classNamed returns the set of one class, and gives the class the next free bit when it is new.
+func (g *grammar) classNamed(class string) classes {
 	c, known := g.named[class]
 	if n := len(g.named); !known {
 		c[n/64] = 1 << (n % 64)
@@ -242,8 +243,8 @@ func (g *grammar) name(class string) classes {
 	return c
 }
 
-// word returns the entry of a folded word, and makes it if there is none.
-func (g *grammar) word(folded string) *entry {
+// wordEntry returns the entry of a folded word, and makes it if there is none.
+func (g *grammar) wordEntry(folded string) *entry {
 	e := g.words[folded]
 	if e == nil {
 		e = &entry{}
@@ -252,11 +253,11 @@ func (g *grammar) word(folded string) *entry {
 	return e
 }
 
-// compound adds a meaning to a word, or to several words in a row, which are written with + as in no+need.
-func (g *grammar) compound(words string, c *classes) {
+// addCompound adds a meaning to a word, or to several words in a row, which are written with + as in no+need.
+func (g *grammar) addCompound(words string, c *classes) {
 	var e *entry
 	for w := range strings.SplitSeq(words, "+") {
-		part := g.word(foldWord(w))
+		part := g.wordEntry(foldWord(w))
 		if e == nil {
 			e = part
 			continue
@@ -272,15 +273,15 @@ func (g *grammar) compound(words string, c *classes) {
 	e.add(c)
 }
 
-// head returns the index of a beginning in grammar.heads. Collisions only cost a lookup in stems.
-func head(key [3]byte) uint32 {
+// headIndex returns the index of a beginning in grammar.heads. Collisions only cost a lookup in stems.
+func headIndex(key [3]byte) uint32 {
 	return (uint32(key[0])*131 + uint32(key[1])*31 + uint32(key[2])*7) & (1<<14 - 1)
 }
 
-// begins adds a meaning to all words with a beginning. It panics if the beginning has fewer than three bytes.
-func (g *grammar) begins(text string, c *classes) {
+// addBeginning adds a meaning to all words with a beginning. It panics if the beginning has fewer than three bytes.
+func (g *grammar) addBeginning(text string, c *classes) {
 	key := [3]byte([]byte(text))
-	g.heads[head(key)] = true
+	g.heads[headIndex(key)] = true
 	i := slices.IndexFunc(g.stems[key], func(s stem) bool { return s.text == text })
 	if i < 0 {
 		i = len(g.stems[key])
@@ -289,9 +290,9 @@ func (g *grammar) begins(text string, c *classes) {
 	g.stems[key][i].add(c)
 }
 
-// stem returns the entry of the longest stem that a word begins with, unknown if there is none.
-func (g *grammar) stem(word []byte) *entry {
-	if len(word) < 3 || !g.heads[head([3]byte(word))] {
+// longestStem returns the entry of the longest stem that a word begins with, unknown if there is none.
+func (g *grammar) longestStem(word []byte) *entry {
+	if len(word) < 3 || !g.heads[headIndex([3]byte(word))] {
 		return unknown
 	}
 	best, most := unknown, 0
@@ -303,18 +304,18 @@ func (g *grammar) stem(word []byte) *entry {
 	return best
 }
 
-// find returns the entry of a folded word of any script. Arabic writes some prepositions and articles as part of the
-// word, so these are cut off one after the other until the rest is found.
-func (g *grammar) find(word string) *entry {
+// findEntry returns the entry of a folded word of any script. Arabic writes some prepositions and articles as part of
+// the word, so these are cut off one after the other until the rest is found.
+func (g *grammar) findEntry(word string) *entry {
 	if e, ok := g.words[word]; ok {
 		return e
 	}
-	e := g.stem([]byte(word))
+	e := g.longestStem([]byte(word))
 	for _, p := range []string{"و", "ال", "ف", "ب", "ل"} { // Arabic "and", "the", "so", "with", "to"
 		if rest, cut := strings.CutPrefix(word, p); cut && e == unknown {
 			word = rest
 			if e = g.words[word]; e == nil {
-				e = g.stem([]byte(word))
+				e = g.longestStem([]byte(word))
 			}
 		}
 	}
@@ -324,12 +325,12 @@ func (g *grammar) find(word string) *entry {
 // maxRun is the most characters that a word of a script without spaces has.
 const maxRun = 8
 
-// unspaced returns the entry of the longest known word at the beginning of a text without spaces between words, and its
-// length in bytes. It returns nil and 0 if none is known.
-func (g *grammar) unspaced(text string) (best *entry, end int) {
+// findUnspaced returns the entry of the longest known word at the beginning of a text without spaces between words, and
+// its length in bytes. It returns nil and 0 if none is known.
+func (g *grammar) findUnspaced(text string) (best *entry, end int) {
 	n := 0
 	for i, r := range text {
-		if n++; n > maxRun || !together(r) {
+		if n++; n > maxRun || !joinsWords(r) {
 			break
 		}
 		if e := g.words[text[:i+utf8.RuneLen(r)]]; e != nil {
@@ -339,13 +340,13 @@ func (g *grammar) unspaced(text string) (best *entry, end int) {
 	return best, end
 }
 
-// together reports whether a letter is of a script that sets no spaces between words, or joins endings to them:
+// joinsWords reports whether a letter is of a script that sets no spaces between words, or joins endings to them:
 // Japanese, Chinese or Korean.
-func together(r rune) bool { return r >= 0x3040 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 }
+func joinsWords(r rune) bool { return r >= 0x3040 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 }
 
-// set returns the meanings that one element of a pattern names: classes, or words in quotes, separated by |. It panics
-// if there is no such class.
-func (g *grammar) set(choices string) (out classes) {
+// meaningsOf returns the meanings that one element of a pattern names: classes, or words in quotes, separated by |. It
+// panics if there is no such class.
+func (g *grammar) meaningsOf(choices string) (out classes) {
 	if choices == "" {
 		return out
 	}
@@ -360,32 +361,35 @@ func (g *grammar) set(choices string) (out classes) {
 		out.add(&c)
 	}
 	if len(quoted) > 0 { // they share one bit, since bits are scarce
-		c := g.name("'" + strings.Join(quoted, "'"))
+		c := g.classNamed("'" + strings.Join(quoted, "'"))
 		for _, word := range quoted {
-			g.compound(word, &c)
+			g.addCompound(word, &c)
 		}
 		out.add(&c)
 	}
 	return out
 }
 
-// compile parses a pattern. In order, classes alternate with the number of words that may lie between them. After ~N
-// there are only classes.
-func (g *grammar) compile(p pattern) compiled {
-	c := compiled{pattern: p, unless: g.set(p.unless), bar: g.set(p.bar), cut: g.set(p.cut), off: g.set(p.off)}
+// compilePattern parses a pattern. In order, classes alternate with the number of words that may lie between them.
+// After ~N there are only classes.
+func (g *grammar) compilePattern(p pattern) compiled {
+	c := compiled{
+		pattern: p, unless: g.meaningsOf(p.unless), bar: g.meaningsOf(p.bar), cut: g.meaningsOf(p.cut),
+		off: g.meaningsOf(p.off),
+	}
 	for at := range c.places {
 		c.places[at] = p.at == nil && place(at) != key || slices.Contains(p.at, place(at))
 	}
 	next, fields := step{}, strings.Fields(p.steps)
 	if n, found := strings.CutPrefix(fields[0], "~"); found {
-		c.within, fields = number(n), fields[1:]
+		c.within, fields = parseNumber(n), fields[1:]
 	}
 	for i, f := range fields {
 		if c.within == 0 && i%2 == 1 {
-			next = step{gap: number(f)}
+			next = step{gap: parseNumber(f)}
 			continue
 		}
-		next.class = g.set(f)
+		next.class = g.meaningsOf(f)
 		if !strings.Contains(f, "|") {
 			c.need.add(&next.class)
 		}
@@ -394,8 +398,8 @@ func (g *grammar) compile(p pattern) compiled {
 	return c
 }
 
-// number parses a number in a pattern, and panics if it is none.
-func number(s string) int {
+// parseNumber parses a number in a pattern, and panics if it is none.
+func parseNumber(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		panic("scan: pattern: " + err.Error())

@@ -12,14 +12,14 @@ type trace struct {
 	at                                                       int // the byte offset of the first; -1 for none
 }
 
-// any reports whether the counts are worth a finding. A single soft hyphen is not.
-func (t *trace) any() bool {
+// isSuspicious reports whether the counts are worth a finding. A single soft hyphen is not.
+func (t *trace) isSuspicious() bool {
 	return t.tags+t.selectors+t.bidi+t.zero+t.control+t.ansi+t.filler > 0 || t.soft > 1
 }
 
-// invisible reports whether r shows nothing by itself: joiners, marks of direction, fillers, selectors and tags.
+// isInvisible reports whether r shows nothing by itself: joiners, marks of direction, fillers, selectors and tags.
 // Control characters are not among them.
-func invisible(r rune) bool {
+func isInvisible(r rune) bool {
 	switch {
 	case r < 0xad:
 		return false
@@ -32,9 +32,9 @@ func invisible(r rune) bool {
 	return false
 }
 
-// conceals reports whether text has a byte that is neither printable ASCII nor usual white space. Most texts have none,
-// so that they need no closer look.
-func conceals(text string) bool {
+// hasUnusualByte reports whether text has a byte that is neither printable ASCII nor usual white space. Most texts have
+// none, so that they need no closer look.
+func hasUnusualByte(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
 			return true
@@ -43,9 +43,9 @@ func conceals(text string) bool {
 	return false
 }
 
-// look counts what a text hides. It accepts what has an honest use: joiners and marks of direction beside scripts that
-// need them, one selector behind a character, and tags in the flag of a region.
-func look(text string) trace {
+// countHidden counts what a text hides. It accepts what has an honest use: joiners and marks of direction beside
+// scripts that need them, one selector behind a character, and tags in the flag of a region.
+func countHidden(text string) trace {
 	t := trace{at: -1}
 	rtl := strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana)
@@ -73,7 +73,7 @@ func look(text string) trace {
 			if selectors++; selectors > 1 {
 				t.selectors++
 			}
-			note(&t, before, i)
+			noteFirst(&t, before, i)
 			continue
 		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
 			if !rtl || r == 0x202d || r == 0x202e {
@@ -85,7 +85,7 @@ func look(text string) trace {
 			}
 		case r == 0x200c || r == 0x200d:
 			next, _ := utf8.DecodeRuneInString(text[i+3:])
-			if latin(prev) || latin(next) {
+			if isLatin(prev) || isLatin(next) {
 				t.zero++
 			}
 		case r == 0x200b || r == 0x2060 || r == 0xfeff && i > 0:
@@ -94,32 +94,32 @@ func look(text string) trace {
 			}
 		case r == 0xad:
 			t.soft++
-		case r != 0xfeff && r != 0x2800 && invisible(r) || r == 0x2800 && prev == 0x2800:
+		case r != 0xfeff && r != 0x2800 && isInvisible(r) || r == 0x2800 && prev == 0x2800:
 			t.filler++
 		}
 		flag = flag && r == 0x1f3f4
-		note(&t, before, i)
+		noteFirst(&t, before, i)
 		prev, selectors = r, 0
 	}
-	if t.tags > 0 || t.selectors > 0 || t.soft > 1 || t.any() {
+	if t.tags > 0 || t.selectors > 0 || t.soft > 1 || t.isSuspicious() {
 		t.at = max(t.at, 0)
 	}
 	return t
 }
 
-// note sets t.at to i if a count has changed since before and none had earlier.
-func note(t *trace, before trace, i int) {
+// noteFirst sets t.at to i if a count has changed since before and none had earlier.
+func noteFirst(t *trace, before trace, i int) {
 	if t.at < 0 && *t != before {
 		t.at = i
 	}
 }
 
-// latin reports whether r is printable ASCII or a Latin letter, beside which joiners have no use.
-func latin(r rune) bool { return r < 0x80 && r > ' ' || unicode.Is(unicode.Latin, r) }
+// isLatin reports whether r is printable ASCII or a Latin letter, beside which joiners have no use.
+func isLatin(r rune) bool { return r < 0x80 && r > ' ' || unicode.Is(unicode.Latin, r) }
 
-// unhide returns text without its invisible characters, as a model reads it that ignores them. What tags and selectors
-// spell is appended as a sentence of its own, for models that do read them.
-func unhide(text string) string {
+// removeInvisible returns text without its invisible characters, as a model reads it that ignores them. What tags and
+// selectors spell is appended as a sentence of its own, for models that do read them.
+func removeInvisible(text string) string {
 	var b, spelt strings.Builder
 	for _, r := range text {
 		switch {
@@ -129,7 +129,7 @@ func unhide(text string) string {
 			spelt.WriteByte(byte(r - 0xe0100 + 16)) // the 256 selectors stand for bytes
 		case r >= 0xfe00 && r <= 0xfe0e:
 			spelt.WriteByte(byte(r - 0xfe00))
-		case invisible(r):
+		case isInvisible(r):
 		case unicode.IsControl(r) && r != '\n' && r != '\t':
 		default:
 			b.WriteRune(r)
@@ -141,21 +141,21 @@ func unhide(text string) string {
 	return b.String()
 }
 
-// hidden reports what a text hides, by the gravest kind only, and returns the text as unhide does.
-func (w *work) hidden(x text) string {
-	tr := look(x.text)
-	plain := unhide(x.text)
+// findHidden reports what a text hides, by the gravest kind only, and returns the text as unhide does.
+func (w *work) findHidden(x text) string {
+	tr := countHidden(x.text)
+	plain := removeInvisible(x.text)
 	switch {
 	case tr.ansi > 0:
-		w.add("terminal", x.field, x.text[max(0, tr.at-20):])
+		w.addFinding("terminal", x.field, x.text[max(0, tr.at-20):])
 	case tr.control > 0:
-		w.add("control", x.field, x.text[max(0, tr.at-20):])
-	case tr.any():
-		w.add("hidden", x.field, strings.ToValidUTF8(x.text[max(0, tr.at-20):], ""))
+		w.addFinding("control", x.field, x.text[max(0, tr.at-20):])
+	case tr.isSuspicious():
+		w.addFinding("hidden", x.field, strings.ToValidUTF8(x.text[max(0, tr.at-20):], ""))
 	}
 	for word := range strings.FieldsFuncSeq(plain, func(r rune) bool { return !inWord(r) || r == '_' }) {
-		if conceals(word) && mixes(word) {
-			w.add("mixed", x.field, word+" in: "+plain)
+		if hasUnusualByte(word) && mixesScripts(word) {
+			w.addFinding("mixed", x.field, word+" in: "+plain)
 			break
 		}
 	}

@@ -1,7 +1,7 @@
 package scan
 
-// overriding lists what sets aside what the model was told, or tells it whom to obey instead.
-func overriding() []pattern {
+// overridePatterns lists what sets aside what the model was told, or tells it whom to obey instead.
+func overridePatterns() []pattern {
 	return []pattern{
 		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
 		{rule: "override", steps: "~8 scorn guidance", off: "guidance"},
@@ -15,19 +15,19 @@ func overriding() []pattern {
 			rule: "override", steps: "'change'|'adopt'|'adjust'|'replace'|'set' 1 your 2 self|guidance",
 			off: "self|guidance",
 		},
-		{rule: "override", at: told(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
-		{rule: "override", at: told(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 40},
-		{rule: "override", at: told(), steps: "your 1 'new'|'real'|'actual'|'true' 1 self|guidance|'task'|'job'|'purpose'|'mission'"},
-		{rule: "override", at: told(), steps: "~7 your 'job'|'task'|'role'|'purpose'|'mission' ever"},
-		{rule: "override", at: told(), steps: "ignores 1 person"},
-		{rule: "override", at: told(), steps: "your 3 'instructions'|'guidelines'|'directives'|'policies'|'restrictions'|'persona'|'identity'|'developers'|'developer'|'operator'|'creators'|'training'|'vendor'", worth: 80},
-		{rule: "override", at: told(), steps: "your 3 guidance 5 void"},
-		{rule: "override", at: told(), steps: "void 2 person", off: "person", worth: 70},
-		{rule: "override", at: told(), steps: "void 3 person 1 'request'|'requests'|'wishes'|'preferences'|'instructions'|'wants'"},
-		{rule: "override", at: told(), steps: "guards|'checks' 3 'off'|'disabled'|'suspended'|'lifted'", bar: "option"},
-		{rule: "override", at: told(), steps: "every|all 3 'permitted'|'allowed'|'authorised'|'authorized'", worth: 60},
-		{rule: "override", at: told(), steps: "'developer'|'debug'|'god'|'maintenance'|'admin'|'unrestricted' 0 'mode' 2 'enabled'|'on'|'active'|'activated'|'engaged'", worth: 80},
-		{rule: "override", at: told(), steps: "'rest'|'remainder' 3 dialog|'session'", worth: 60},
+		{rule: "override", at: ownVoice(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
+		{rule: "override", at: ownVoice(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 40},
+		{rule: "override", at: ownVoice(), steps: "your 1 'new'|'real'|'actual'|'true' 1 self|guidance|'task'|'job'|'purpose'|'mission'"},
+		{rule: "override", at: ownVoice(), steps: "~7 your 'job'|'task'|'role'|'purpose'|'mission' ever"},
+		{rule: "override", at: ownVoice(), steps: "ignores 1 person"},
+		{rule: "override", at: ownVoice(), steps: "your 3 'instructions'|'guidelines'|'directives'|'policies'|'restrictions'|'persona'|'identity'|'developers'|'developer'|'operator'|'creators'|'training'|'vendor'", worth: 80},
+		{rule: "override", at: ownVoice(), steps: "your 3 guidance 5 void"},
+		{rule: "override", at: ownVoice(), steps: "void 2 person", off: "person", worth: 70},
+		{rule: "override", at: ownVoice(), steps: "void 3 person 1 'request'|'requests'|'wishes'|'preferences'|'instructions'|'wants'"},
+		{rule: "override", at: ownVoice(), steps: "guards|'checks' 3 'off'|'disabled'|'suspended'|'lifted'", bar: "option"},
+		{rule: "override", at: ownVoice(), steps: "every|all 3 'permitted'|'allowed'|'authorised'|'authorized'", worth: 60},
+		{rule: "override", at: ownVoice(), steps: "'developer'|'debug'|'god'|'maintenance'|'admin'|'unrestricted' 0 'mode' 2 'enabled'|'on'|'active'|'activated'|'engaged'", worth: 80},
+		{rule: "override", at: ownVoice(), steps: "'rest'|'remainder' 3 dialog|'session'", worth: 60},
 
 		{rule: "obey", steps: "~8 comply result person|authority|reader", worth: 60},
 		{rule: "obey", steps: "~8 result comply guidance", bar: "neg", worth: 60},
@@ -42,32 +42,32 @@ func overriding() []pattern {
 		{rule: "obey", steps: "~5 reader urge", worth: 30},
 		{rule: "obey", steps: "actor 3 urge", worth: 50},
 		{rule: "obey", steps: "authority 6 urge", worth: 20},
-		{rule: "obey", at: told(), steps: "urge 3 actor", worth: 30},
-		{rule: "obey", at: told(), steps: "'we' 0 'need'|'require'|'want'|'ask'|'expect'", worth: 50},
-		{rule: "obey", at: told(), steps: "'trust'|'believe' 0 'only'", worth: 60},
+		{rule: "obey", at: ownVoice(), steps: "urge 3 actor", worth: 30},
+		{rule: "obey", at: ownVoice(), steps: "'we' 0 'need'|'require'|'want'|'ask'|'expect'", worth: 50},
+		{rule: "obey", at: ownVoice(), steps: "'trust'|'believe' 0 'only'", worth: 60},
 		{
-			rule: "obey", at: told(), steps: "'instead' 0 'of' 3 'given'|'requested'|'configured'|'wanted'|'named'",
+			rule: "obey", at: ownVoice(), steps: "'instead' 0 'of' 3 'given'|'requested'|'configured'|'wanted'|'named'",
 			worth: 60,
 		},
-		{rule: "obey", at: told(), steps: "guidance 8 'executed'|'followed'|'obeyed'|'carried'", off: "guidance"},
-		{rule: "obey", at: told(), steps: "'as' 0 'instructed'|'told'|'ordered'|'commanded'", worth: 60},
-		{rule: "obey", at: told(), steps: "'same' 1 'weight'|'authority'|'standing'|'rank' 0 'as'"},
-		{rule: "obey", at: told(), steps: "'addressed'|'directed' 0 'to' 0 'you'", worth: 60},
-		{rule: "obey", at: told(), steps: "'irrespective'|'regardless'|'whatever' 3 person", worth: 60},
+		{rule: "obey", at: ownVoice(), steps: "guidance 8 'executed'|'followed'|'obeyed'|'carried'", off: "guidance"},
+		{rule: "obey", at: ownVoice(), steps: "'as' 0 'instructed'|'told'|'ordered'|'commanded'", worth: 60},
+		{rule: "obey", at: ownVoice(), steps: "'same' 1 'weight'|'authority'|'standing'|'rank' 0 'as'"},
+		{rule: "obey", at: ownVoice(), steps: "'addressed'|'directed' 0 'to' 0 'you'", worth: 60},
+		{rule: "obey", at: ownVoice(), steps: "'irrespective'|'regardless'|'whatever' 3 person", worth: 60},
 
-		{rule: "role", at: told(), steps: "'act' 0 'as'", worth: 60},
-		{rule: "role", at: told(), steps: "'as' 0 'if'|'though' 0 'you'|'they' 0 'were'|'are'"},
+		{rule: "role", at: ownVoice(), steps: "'act' 0 'as'", worth: 60},
+		{rule: "role", at: ownVoice(), steps: "'as' 0 'if'|'though' 0 'you'|'they' 0 'were'|'are'"},
 
-		{rule: "addressed", at: told(), steps: "'if' 0 'you' 0 'are' 2 ai|model"},
-		{rule: "addressed", at: told(), steps: "reader 3 'reading'|'processing' 1 'this'"},
-		{rule: "addressed", at: told(), steps: "'note'|'instruction'|'instructions'|'message'|'notice'|'directive'|'memo' 0 'for'|'to' 2 ai|'model'|'agents'|'readers'", worth: 40},
-		{rule: "addressed", at: told(), steps: "'message'|'notice'|'directive'|'order'|'instruction' 2 'from' 2 authority|ai", worth: 80},
+		{rule: "addressed", at: ownVoice(), steps: "'if' 0 'you' 0 'are' 2 ai|model"},
+		{rule: "addressed", at: ownVoice(), steps: "reader 3 'reading'|'processing' 1 'this'"},
+		{rule: "addressed", at: ownVoice(), steps: "'note'|'instruction'|'instructions'|'message'|'notice'|'directive'|'memo' 0 'for'|'to' 2 ai|'model'|'agents'|'readers'", worth: 40},
+		{rule: "addressed", at: ownVoice(), steps: "'message'|'notice'|'directive'|'order'|'instruction' 2 'from' 2 authority|ai", worth: 80},
 	}
 }
 
-// acting lists what acts without asking, runs something besides, takes away guards, or turns what the user does to
-// another's benefit.
-func acting() []pattern {
+// actionPatterns lists what acts without asking, runs something besides, takes away guards, or turns what the user does
+// to another's benefit.
+func actionPatterns() []pattern {
 	return []pattern{
 		{rule: "consent", steps: "~8 waive assent person", unless: "option|until", worth: 70},
 		{rule: "consent", steps: "'treat'|'regard'|'consider'|'interpret'|'count' 8 'as' 2 assent|agreed"},
@@ -81,56 +81,56 @@ func acting() []pattern {
 			rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed",
 			unless: "until",
 		},
-		{rule: "consent", at: told(), steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every"},
-		{rule: "consent", at: told(), steps: "person 1 'has'|'have' 1 agreed", unless: "until", worth: 60},
-		{rule: "consent", at: told(), steps: "neg 2 'ask' 3 person 3 assent", bar: "nil", worth: 80},
-		{rule: "consent", at: told(), steps: "'refusal'|'objection'|'objections'", worth: 50},
-		{rule: "consent", at: told(), steps: "person 3 'opted'|agreed 4 give", worth: 80},
-		{rule: "consent", at: told(), steps: "proceed 1 'regardless'|'anyway'", worth: 80},
-		{rule: "consent", at: told(), steps: "'no' 1 assent 3 'required'|'needed'|'necessary'", worth: 60},
+		{rule: "consent", at: ownVoice(), steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every"},
+		{rule: "consent", at: ownVoice(), steps: "person 1 'has'|'have' 1 agreed", unless: "until", worth: 60},
+		{rule: "consent", at: ownVoice(), steps: "neg 2 'ask' 3 person 3 assent", bar: "nil", worth: 80},
+		{rule: "consent", at: ownVoice(), steps: "'refusal'|'objection'|'objections'", worth: 50},
+		{rule: "consent", at: ownVoice(), steps: "person 3 'opted'|agreed 4 give", worth: 80},
+		{rule: "consent", at: ownVoice(), steps: "proceed 1 'regardless'|'anyway'", worth: 80},
+		{rule: "consent", at: ownVoice(), steps: "'no' 1 assent 3 'required'|'needed'|'necessary'", worth: 60},
 
 		{rule: "command", steps: "~8 shell calls|'execute'|'pipe' urge|early|address", off: "runs|shell"},
 		{
 			rule: "command", at: []place{described, value},
 			steps: "'download'|'fetch'|'get'|'install'|'pull' 8 address 8 'run'|'execute'|'install'|'launch'|'source'",
 		},
-		{rule: "command", at: told(), steps: "calls|'execute'|'run' 6 shell|private", off: "runs|shell", worth: 80},
+		{rule: "command", at: ownVoice(), steps: "calls|'execute'|'run' 6 shell|private", off: "runs|shell", worth: 80},
 		{
-			rule: "command", at: told(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'",
+			rule: "command", at: ownVoice(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'",
 			off: "runs|shell",
 		},
-		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'", worth: 60},
-		{rule: "command", at: told(), steps: "'execute'|'run' 1 'command'|'commands'|'code'|'script' 1 'in'|'from'|'found'|'contained'", off: "runs", worth: 70},
-		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 6 'audit' 0 'log'|'logs'|'trail'", off: "runs"},
+		{rule: "command", at: ownVoice(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'", worth: 60},
+		{rule: "command", at: ownVoice(), steps: "'execute'|'run' 1 'command'|'commands'|'code'|'script' 1 'in'|'from'|'found'|'contained'", off: "runs", worth: 70},
+		{rule: "command", at: ownVoice(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 6 'audit' 0 'log'|'logs'|'trail'", off: "runs"},
 
 		{rule: "disarm", at: []place{described, value}, steps: "~5 disarm guards", bar: "option", off: "guards"},
 		{rule: "disarm", steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|'configuration'|'settings' 'raise'|'full'|'all'|'auto'", off: "assent"},
 		{rule: "disarm", steps: "'edit'|'modify'|'change'|'add'|'update'|'write'|'append' 5 private"},
 		{
-			rule: "disarm", at: told(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'",
+			rule: "disarm", at: ownVoice(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'",
 			bar: "option", off: "guards",
 		},
-		{rule: "disarm", at: told(), steps: "'verify' 0 'false'|'off'|'0'", worth: 80},
+		{rule: "disarm", at: ownVoice(), steps: "'verify' 0 'false'|'off'|'0'", worth: 80},
 
-		{rule: "divert", at: told(), steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'", off: "money", worth: 70},
-		{rule: "divert", at: told(), steps: "'payment'|'payments'|'money'|'funds'|'transfers' 9 'go'|'goes'|'routed'|'sent'|'paid' 4 'account'|'iban'|'wallet'|'address'", off: "money", worth: 70},
+		{rule: "divert", at: ownVoice(), steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'", off: "money", worth: 70},
+		{rule: "divert", at: ownVoice(), steps: "'payment'|'payments'|'money'|'funds'|'transfers' 9 'go'|'goes'|'routed'|'sent'|'paid' 4 'account'|'iban'|'wallet'|'address'", off: "money", worth: 70},
 		{
-			rule: "command", at: told(), steps: "~10 'install' 'package'|'extension'|'plugin'|'dependency' early",
+			rule: "command", at: ownVoice(), steps: "~10 'install' 'package'|'extension'|'plugin'|'dependency' early",
 			off: "runs", worth: 80,
 		},
-		{rule: "consent", at: told(), steps: "actor 3 neg 3 assent", worth: 80},
-		{rule: "divert", at: told(), steps: "'grant'|'give' 2 all|'full' 1 'privileges'|'rights'|'access'|'permissions'|'permission'", worth: 80},
+		{rule: "consent", at: ownVoice(), steps: "actor 3 neg 3 assent", worth: 80},
+		{rule: "divert", at: ownVoice(), steps: "'grant'|'give' 2 all|'full' 1 'privileges'|'rights'|'access'|'permissions'|'permission'", worth: 80},
 		{
-			rule: "divert", at: told(), steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'",
+			rule: "divert", at: ownVoice(), steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'",
 			worth: 70,
 		},
-		{rule: "divert", at: told(), steps: "~14 'put'|'include'|'insert'|'embed'|'holds'|'contain'|'contains' ever|all 'you+build'|'you+create'|'you+write'|'you+generate'|'you+send'|'you+make'|'you+edit'"},
+		{rule: "divert", at: ownVoice(), steps: "~14 'put'|'include'|'insert'|'embed'|'holds'|'contain'|'contains' ever|all 'you+build'|'you+create'|'you+write'|'you+generate'|'you+send'|'you+make'|'you+edit'"},
 	}
 }
 
-// steering lists what comes first or instead of others, colours answers, stays in memory, and what speaks as no
+// steeringPatterns lists what comes first or instead of others, colours answers, stays in memory, and what speaks as no
 // description does.
-func steering() []pattern {
+func steeringPatterns() []pattern {
 	return []pattern{
 		{rule: "priority", steps: "ever|sole 6 'this' 0 kin", worth: 30},
 		{rule: "priority", steps: "~8 rival kin sole", worth: 50},
@@ -138,15 +138,15 @@ func steering() []pattern {
 		{rule: "priority", steps: "~9 ever kin calls address"},
 		{rule: "priority", steps: "~9 'prohibited'|'forbidden'|'banned'|'disallowed' kin other|rival|ever"},
 		{rule: "priority", steps: "early 3 ever|'session' 4 calls", worth: 40},
-		{rule: "priority", at: told(), steps: "before 0 'anything'|'everything' 0 'else'", worth: 60},
-		{rule: "priority", at: told(), steps: "'first' 0 'port'|'choice'|'resort'", worth: 50},
-		{rule: "priority", at: told(), steps: "'very'|'absolute' 0 'first'", worth: 60},
-		{rule: "priority", at: told(), steps: "'refuse' 1 'alternatives'|all|other", worth: 80},
-		{rule: "priority", at: told(), steps: "neg 3 kin 1 other"},
-		{rule: "priority", at: told(), steps: "~9 'broken'|'malicious'|'compromised'|'untrustworthy'|'falsified'|'manipulated'|'unreliable'|'insecure'|'dangerous'|'malware' kin", bar: "quoting"},
-		{rule: "priority", at: told(), steps: "'best'|'superior'|'reliable'|'accurate'|'trusted'|'chosen'|'preferred'|'picked' 6 'over'|'than'|'to' 1 all|other 3 kin"},
-		{rule: "priority", at: told(), steps: "all 1 other 1 kin", worth: 40},
-		{rule: "priority", at: told(), steps: "~9 foes person", worth: 60},
+		{rule: "priority", at: ownVoice(), steps: "before 0 'anything'|'everything' 0 'else'", worth: 60},
+		{rule: "priority", at: ownVoice(), steps: "'first' 0 'port'|'choice'|'resort'", worth: 50},
+		{rule: "priority", at: ownVoice(), steps: "'very'|'absolute' 0 'first'", worth: 60},
+		{rule: "priority", at: ownVoice(), steps: "'refuse' 1 'alternatives'|all|other", worth: 80},
+		{rule: "priority", at: ownVoice(), steps: "neg 3 kin 1 other"},
+		{rule: "priority", at: ownVoice(), steps: "~9 'broken'|'malicious'|'compromised'|'untrustworthy'|'falsified'|'manipulated'|'unreliable'|'insecure'|'dangerous'|'malware' kin", bar: "quoting"},
+		{rule: "priority", at: ownVoice(), steps: "'best'|'superior'|'reliable'|'accurate'|'trusted'|'chosen'|'preferred'|'picked' 6 'over'|'than'|'to' 1 all|other 3 kin"},
+		{rule: "priority", at: ownVoice(), steps: "all 1 other 1 kin", worth: 40},
+		{rule: "priority", at: ownVoice(), steps: "~9 foes person", worth: 60},
 
 		{rule: "steer", steps: "~7 answer promo", off: "promo"},
 		{rule: "steer", steps: "'as' 0 'your' 0 'own' 1 'opinion'|'view'|'idea'|'recommendation'|'words'"},
@@ -154,31 +154,31 @@ func steering() []pattern {
 		{rule: "steer", steps: "~12 answer|'tell' promo person", off: "promo"},
 		{rule: "steer", steps: "~8 foes 'negative'|'negatively'|'worse'|'bad'|'unsafe'|'inferior'"},
 		{rule: "steer", steps: "~9 answer give|'render'|'end'|'finish' address"},
-		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append'|'include'|'mention'|'state' ever|urge", worth: 70},
-		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append' ever"},
-		{rule: "steer", at: told(), steps: "'copy' 2 answer"},
-		{rule: "steer", at: told(), steps: "person 2 urge 1 'think'|'believe'|'assume'|'feel'"},
+		{rule: "steer", at: ownVoice(), steps: "~9 answer|summary 'insert'|'add'|'append'|'include'|'mention'|'state' ever|urge", worth: 70},
+		{rule: "steer", at: ownVoice(), steps: "~9 answer|summary 'insert'|'add'|'append' ever"},
+		{rule: "steer", at: ownVoice(), steps: "'copy' 2 answer"},
+		{rule: "steer", at: ownVoice(), steps: "person 2 urge 1 'think'|'believe'|'assume'|'feel'"},
 		{
-			rule: "steer", at: told(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'",
+			rule: "steer", at: ownVoice(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'",
 			worth: 80,
 		},
-		{rule: "steer", at: told(), steps: "'let'|'make' 1 person 1 'believe'|'think'|'assume'"},
-		{rule: "steer", at: told(), steps: "'steer'|'nudge'|'lure'", worth: 60},
-		{rule: "steer", at: told(), steps: "'slip'|'sneak'|'weave'|'work' 3 'in'|'into' 4 answer|summary", worth: 80},
-		{rule: "steer", at: told(), steps: "your 1 answer 4 urge|'have'|'has'", worth: 40},
+		{rule: "steer", at: ownVoice(), steps: "'let'|'make' 1 person 1 'believe'|'think'|'assume'"},
+		{rule: "steer", at: ownVoice(), steps: "'steer'|'nudge'|'lure'", worth: 60},
+		{rule: "steer", at: ownVoice(), steps: "'slip'|'sneak'|'weave'|'work' 3 'in'|'into' 4 answer|summary", worth: 80},
+		{rule: "steer", at: ownVoice(), steps: "your 1 answer 4 urge|'have'|'has'", worth: 40},
 
 		{rule: "persist", steps: "~9 persist ever kin|guidance|person", off: "persist"},
-		{rule: "persist", at: told(), steps: "passes|'write'|'edit' 4 rulebook"},
-		{rule: "persist", at: told(), steps: "'save'|'store'|'keep'|'record'|'note' 3 'memory' 2 'that'"},
+		{rule: "persist", at: ownVoice(), steps: "passes|'write'|'edit' 4 rulebook"},
+		{rule: "persist", at: ownVoice(), steps: "'save'|'store'|'keep'|'record'|'note' 3 'memory' 2 'that'"},
 
 		{rule: "odd", steps: "~14 tone person|reader", worth: 30},
 		{rule: "odd", steps: "~14 tone give|sends dialog|keyish|private|stuff|intimate", worth: 35},
 		{rule: "odd", steps: "tone 12 tone", worth: 40},
 		{rule: "odd", steps: "tone", worth: 20},
 		{
-			rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'",
+			rule: "odd", at: ownVoice(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'",
 			worth: 60,
 		},
-		{rule: "odd", at: told(), steps: "'false' 0 'positives'|'positive'|'alarm'|'alarms'", worth: 40},
+		{rule: "odd", at: ownVoice(), steps: "'false' 0 'positives'|'positive'|'alarm'|'alarms'", worth: 40},
 	}
 }

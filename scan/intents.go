@@ -8,14 +8,15 @@ import "slices"
 // What a pattern is worth follows from how many of twelve thousand honest tools hold it: one at most where it is enough
 // by itself.
 func intentPatterns() []pattern {
-	return slices.Concat(concealing(), handingOver(), requestedContext(), digging(), overriding(), acting(), steering())
+	return slices.Concat(concealmentPatterns(), handingOver(), requestedContext(), secretPatterns(), overridePatterns(),
+		actionPatterns(), steeringPatterns())
 }
 
-// told are the places where a tool speaks for itself.
-func told() []place { return []place{described, value} }
+// ownVoice are the places where a tool speaks for itself.
+func ownVoice() []place { return []place{described, value} }
 
-// concealing lists what keeps something from the user.
-func concealing() []pattern {
+// concealmentPatterns lists what keeps something from the user.
+func concealmentPatterns() []pattern {
 	return []pattern{
 		{rule: "conceal", steps: "neg 2 speak 5 person", unless: "quoting", bar: "nil|detail", cut: "and"},
 		{rule: "conceal", steps: "speak 2 neg 4 person", bar: "nil|detail", worth: 60},
@@ -42,28 +43,28 @@ func concealing() []pattern {
 		{rule: "conceal", steps: "'pretend'", worth: 50},
 		{rule: "conceal", steps: "'say'|'state'|'answer'|'reply' 0 'only'|'just'|'simply' 0 'that'"},
 		{rule: "conceal", steps: "neg 3 speak", worth: 30},
-		{rule: "conceal", at: told(), steps: "quiet", worth: 70},
-		{rule: "conceal", at: told(), steps: "~9 'forbidden'|'prohibited'|'disallowed' speak|'mention'|'talk'|'disclosure'"},
-		{rule: "conceal", at: told(), steps: "keeps 2 person 1 'from' 1 learn"},
-		{rule: "conceal", at: told(), steps: "~10 quiet person|give|trace|actor"},
-		{rule: "conceal", at: told(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
-		{rule: "conceal", at: told(), steps: "~4 'pretend'|'feign'|'fake' 'success'|'successful'|'worked'"},
-		{rule: "conceal", at: told(), steps: "'nobody'|'no+one'|'none' 2 urge 1 learn"},
-		{rule: "conceal", at: told(), steps: "'so' 1 'nobody'|'no+one'", worth: 50},
-		{rule: "conceal", at: told(), steps: "neg 1 'let' 0 'on'"},
-		{rule: "conceal", at: told(), steps: "neg 1 show 1 'it'|'this'|'them'|'these'", worth: 50},
-		{rule: "conceal", at: told(), steps: "neg 3 'explained'|'mentioned'|'displayed'|'disclosed'", worth: 40},
-		{rule: "conceal", at: told(), steps: "actor 4 neg 3 speak"},
-		{rule: "conceal", at: told(), steps: "'our' 1 'secret'"},
-		{rule: "conceal", at: told(), steps: "neg 6 'disclose'|'divulge'", bar: "until", unless: "quoting"},
-		{rule: "conceal", at: told(), steps: "person 4 neg 2 'have'|'need'|'must'|'should' 3 'informed'|'told'|'notified'|'alerted'|'warned'|'asked'"},
+		{rule: "conceal", at: ownVoice(), steps: "quiet", worth: 70},
+		{rule: "conceal", at: ownVoice(), steps: "~9 'forbidden'|'prohibited'|'disallowed' speak|'mention'|'talk'|'disclosure'"},
+		{rule: "conceal", at: ownVoice(), steps: "keeps 2 person 1 'from' 1 learn"},
+		{rule: "conceal", at: ownVoice(), steps: "~10 quiet person|give|trace|actor"},
+		{rule: "conceal", at: ownVoice(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
+		{rule: "conceal", at: ownVoice(), steps: "~4 'pretend'|'feign'|'fake' 'success'|'successful'|'worked'"},
+		{rule: "conceal", at: ownVoice(), steps: "'nobody'|'no+one'|'none' 2 urge 1 learn"},
+		{rule: "conceal", at: ownVoice(), steps: "'so' 1 'nobody'|'no+one'", worth: 50},
+		{rule: "conceal", at: ownVoice(), steps: "neg 1 'let' 0 'on'"},
+		{rule: "conceal", at: ownVoice(), steps: "neg 1 show 1 'it'|'this'|'them'|'these'", worth: 50},
+		{rule: "conceal", at: ownVoice(), steps: "neg 3 'explained'|'mentioned'|'displayed'|'disclosed'", worth: 40},
+		{rule: "conceal", at: ownVoice(), steps: "actor 4 neg 3 speak"},
+		{rule: "conceal", at: ownVoice(), steps: "'our' 1 'secret'"},
+		{rule: "conceal", at: ownVoice(), steps: "neg 6 'disclose'|'divulge'", bar: "until", unless: "quoting"},
+		{rule: "conceal", at: ownVoice(), steps: "person 4 neg 2 'have'|'need'|'must'|'should' 3 'informed'|'told'|'notified'|'alerted'|'warned'|'asked'"},
 		{
-			rule: "conceal", at: told(), steps: "person 4 neg 4 'informed'|'told'|'notified'|'alerted'|'warned'",
+			rule: "conceal", at: ownVoice(), steps: "person 4 neg 4 'informed'|'told'|'notified'|'alerted'|'warned'",
 			worth: 60,
 		},
-		{rule: "conceal", at: told(), steps: "'so' 3 person 3 neg 2 learn|'see'"},
-		{rule: "conceal", at: told(), steps: "covert 2 'create'|'add'|'install'|'grant'|'transfer'|'book'|'buy'|'delete'|'change'|'modify'"},
-		{rule: "conceal", at: told(), steps: "speak 4 person 2 neg", bar: "nil", worth: 50},
+		{rule: "conceal", at: ownVoice(), steps: "'so' 3 person 3 neg 2 learn|'see'"},
+		{rule: "conceal", at: ownVoice(), steps: "covert 2 'create'|'add'|'install'|'grant'|'transfer'|'book'|'buy'|'delete'|'change'|'modify'"},
+		{rule: "conceal", at: ownVoice(), steps: "speak 4 person 2 neg", bar: "nil", worth: 50},
 	}
 }
 
@@ -101,40 +102,40 @@ func handingOver() []pattern {
 		{rule: "exfiltrate", steps: "~7 give whole|'text'|'words' 'above'|'preceding'", worth: 70},
 		{rule: "exfiltrate", steps: "your 2 thoughts", off: "thoughts", worth: 30},
 		{rule: "exfiltrate", steps: "~12 chatter all|history|earlier passes|sends", off: "chats"},
-		{rule: "exfiltrate", at: told(), steps: "~8 ship address", worth: 70},
-		{rule: "exfiltrate", at: told(), steps: "~7 give person 'message'|'messages'|'question'|'query'|'request'|'words'|'input'|'inbox'|'mail'|'notes'", off: chat, worth: 80},
-		{rule: "exfiltrate", at: told(), steps: "~10 give dialog whole person|reader", off: chat},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~8 ship address", worth: 70},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~7 give person 'message'|'messages'|'question'|'query'|'request'|'words'|'input'|'inbox'|'mail'|'notes'", off: chat, worth: 80},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~10 give dialog whole person|reader", off: chat},
 		{rule: "exfiltrate", steps: "'list'|'names'|'schemas'|'descriptions' 4 'its'|'your'|'their'|'available'|'you' 2 kin", off: "kin", worth: 80},
-		{rule: "exfiltrate", at: told(), steps: "speak|give 3 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'", worth: 60},
-		{rule: "exfiltrate", at: told(), steps: "~9 give person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'words'", off: chat},
-		{rule: "exfiltrate", at: told(), steps: "~5 person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'request'|'messages'|'words'", off: chat, worth: 80},
-		{rule: "exfiltrate", at: told(), steps: "'visible'|'known'|'accessible' 0 'to' 0 'you'", worth: 60},
-		{rule: "exfiltrate", at: told(), steps: "'you' 1 'initialised'|'initialized'|'configured'|'trained'|'instructed' 0 'with'|'to'|'by'"},
-		{rule: "exfiltrate", at: told(), steps: "ship 5 'to' 1 address", bar: "quoting"},
+		{rule: "exfiltrate", at: ownVoice(), steps: "speak|give 3 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'", worth: 60},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~9 give person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'words'", off: chat},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~5 person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'request'|'messages'|'words'", off: chat, worth: 80},
+		{rule: "exfiltrate", at: ownVoice(), steps: "'visible'|'known'|'accessible' 0 'to' 0 'you'", worth: 60},
+		{rule: "exfiltrate", at: ownVoice(), steps: "'you' 1 'initialised'|'initialized'|'configured'|'trained'|'instructed' 0 'with'|'to'|'by'"},
+		{rule: "exfiltrate", at: ownVoice(), steps: "ship 5 'to' 1 address", bar: "quoting"},
 		{
-			rule: "exfiltrate", at: told(), steps: "prompt 1 'you' 1 'received'|'got'|'were'|'started'|'began'",
+			rule: "exfiltrate", at: ownVoice(), steps: "prompt 1 'you' 1 'received'|'got'|'were'|'started'|'began'",
 			off: chat,
 		},
-		{rule: "exfiltrate", at: told(), steps: "~12 give 'last'|'latest'|'previous' kin result"},
-		{rule: "request", at: nouns(), steps: "~5 'last'|'latest'|'previous'|'other' kin result", worth: 60},
-		{rule: "secrets", at: told(), steps: "~10 kin urge secrets|keyish", off: keys, bar: "neg", worth: 50},
-		{rule: "exfiltrate", at: told(), steps: "address 4 'followed'|'plus' 3 person"},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~12 give 'last'|'latest'|'previous' kin result"},
+		{rule: "request", at: asNoun(), steps: "~5 'last'|'latest'|'previous'|'other' kin result", worth: 60},
+		{rule: "secrets", at: ownVoice(), steps: "~10 kin urge secrets|keyish", off: keys, bar: "neg", worth: 50},
+		{rule: "exfiltrate", at: ownVoice(), steps: "address 4 'followed'|'plus' 3 person"},
 		{
-			rule: "exfiltrate", at: told(), steps: "~7 gather|give 'addresses'|'emails'|'contacts' all|'everyone'",
+			rule: "exfiltrate", at: ownVoice(), steps: "~7 gather|give 'addresses'|'emails'|'contacts' all|'everyone'",
 			worth: 70,
 		},
-		{rule: "exfiltrate", at: told(), steps: "~8 ship|gather|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~8 ship|gather|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80},
 		{rule: "exfiltrate", steps: "'machine'|'computer'|'system'|'host' 2 'you' 1 'run'|'running'|'on'", worth: 60},
-		{rule: "exfiltrate", at: told(), steps: "gather 3 'messages'|'emails'|'mails'|'notes' 9 give", off: chat},
+		{rule: "exfiltrate", at: ownVoice(), steps: "gather 3 'messages'|'emails'|'mails'|'notes' 9 give", off: chat},
 		{rule: "exfiltrate", steps: "whole|'list' 4 kin 3 your|'you'", off: "kin", worth: 60},
 		{
-			rule: "exfiltrate", at: told(), steps: "give|speak|'print' 2 whole|'everything' 3 'context'", off: chat,
+			rule: "exfiltrate", at: ownVoice(), steps: "give|speak|'print' 2 whole|'everything' 3 'context'", off: chat,
 			worth: 80,
 		},
-		{rule: "exfiltrate", at: told(), steps: "~9 'copy'|'copies'|'duplicate'|'transcript' ever|all ship|'sent'|'forwarded'|'delivered'"},
-		{rule: "exfiltrate", at: told(), steps: "speak 2 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'"},
+		{rule: "exfiltrate", at: ownVoice(), steps: "~9 'copy'|'copies'|'duplicate'|'transcript' ever|all ship|'sent'|'forwarded'|'delivered'"},
+		{rule: "exfiltrate", at: ownVoice(), steps: "speak 2 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'"},
 		{
-			rule: "exfiltrate", at: told(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person",
+			rule: "exfiltrate", at: ownVoice(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person",
 			off: "persist",
 		},
 	}
@@ -145,24 +146,24 @@ func requestedContext() []pattern {
 	chat := "chats|talk|prompt"
 	keys := "logs|secrets"
 	return []pattern{
-		{rule: "request", at: nouns(), steps: "~5 dialog whole|reader", off: chat, worth: 30},
-		{rule: "request", at: nouns(), steps: "~5 config", off: chat, worth: 60},
-		{rule: "request", at: nouns(), steps: "~7 keyish person|reader", off: keys, unless: "neg", worth: 60},
+		{rule: "request", at: asNoun(), steps: "~5 dialog whole|reader", off: chat, worth: 30},
+		{rule: "request", at: asNoun(), steps: "~5 config", off: chat, worth: 60},
+		{rule: "request", at: asNoun(), steps: "~7 keyish person|reader", off: keys, unless: "neg", worth: 60},
 		{
-			rule: "request", at: nouns(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, unless: "neg",
+			rule: "request", at: asNoun(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, unless: "neg",
 			worth: 60,
 		},
 		{rule: "request", at: []place{parameter}, steps: "intimate|seed", off: keys, unless: "neg", worth: 50},
-		{rule: "request", at: nouns(), steps: "environs", off: "runs", worth: 30},
-		{rule: "request", at: nouns(), steps: "dialog", off: chat, worth: 30},
-		{rule: "request", at: nouns(), steps: "thoughts", off: "thoughts", worth: 30},
-		{rule: "request", at: nouns(), steps: "~8 chatter all|history|earlier", off: "chats"},
-		{rule: "request", at: nouns(), steps: "person 2 told", off: chat, worth: 50},
+		{rule: "request", at: asNoun(), steps: "environs", off: "runs", worth: 30},
+		{rule: "request", at: asNoun(), steps: "dialog", off: chat, worth: 30},
+		{rule: "request", at: asNoun(), steps: "thoughts", off: "thoughts", worth: 30},
+		{rule: "request", at: asNoun(), steps: "~8 chatter all|history|earlier", off: "chats"},
+		{rule: "request", at: asNoun(), steps: "person 2 told", off: chat, worth: 50},
 	}
 }
 
-// digging lists what looks for secrets.
-func digging() []pattern {
+// secretPatterns lists what looks for secrets.
+func secretPatterns() []pattern {
 	keys := "logs|secrets"
 	return []pattern{
 		{rule: "secrets", steps: "~9 urge|early give|gather private"},
@@ -179,22 +180,22 @@ func digging() []pattern {
 		{rule: "secrets", steps: "~9 give|gather environs urge", off: "runs", worth: 60},
 		{rule: "secrets", steps: "~9 give intimate", off: keys, unless: "neg|not"},
 		{rule: "secrets", steps: "~9 gather intimate urge|early", off: keys, unless: "neg|not"},
-		{rule: "secrets", at: told(), steps: "~7 gather keyish", off: keys, unless: "neg|not", worth: 70},
-		{rule: "secrets", at: told(), steps: "~12 gather give private"},
-		{rule: "secrets", at: told(), steps: "~7 gather|give private", off: keys, unless: "neg|not", worth: 80},
-		{rule: "secrets", at: told(), steps: "~7 give keyish", off: keys, unless: "neg|not", worth: 50},
-		{rule: "secrets", at: told(), steps: "~7 give|gather environs", off: "runs", worth: 40},
+		{rule: "secrets", at: ownVoice(), steps: "~7 gather keyish", off: keys, unless: "neg|not", worth: 70},
+		{rule: "secrets", at: ownVoice(), steps: "~12 gather give private"},
+		{rule: "secrets", at: ownVoice(), steps: "~7 gather|give private", off: keys, unless: "neg|not", worth: 80},
+		{rule: "secrets", at: ownVoice(), steps: "~7 give keyish", off: keys, unless: "neg|not", worth: 50},
+		{rule: "secrets", at: ownVoice(), steps: "~7 give|gather environs", off: "runs", worth: 40},
 		{
-			rule: "secrets", at: told(), steps: "'tell'|'ask'|'request' 2 person|'them' 8 keyish", off: keys,
+			rule: "secrets", at: ownVoice(), steps: "'tell'|'ask'|'request' 2 person|'them' 8 keyish", off: keys,
 			unless: "neg|not", worth: 60,
 		},
-		{rule: "secrets", at: told(), steps: "all|every 1 keyish", off: keys, worth: 50},
-		{rule: "secrets", at: told(), steps: "~5 person intimate", off: keys, unless: "neg|not", worth: 60},
-		{rule: "secrets", at: told(), steps: "~10 give keyish environs", off: keys, worth: 60},
-		{rule: "secrets", at: told(), steps: "keyish 6 gather 9 give", off: keys, unless: "neg|not"},
-		{rule: "secrets", at: told(), steps: "'ask'|'request' 5 keyish", off: keys, unless: "neg|not", worth: 60},
-		{rule: "secrets", at: told(), steps: "~8 all|every gather|give keyish", off: keys, bar: "neg"},
-		{rule: "secrets", at: told(), steps: "ship 3 keyish", off: keys, unless: "neg|not"},
-		{rule: "secrets", at: told(), steps: "'ask'|'request' 5 keyish 9 ship|give", off: keys, unless: "neg|not"},
+		{rule: "secrets", at: ownVoice(), steps: "all|every 1 keyish", off: keys, worth: 50},
+		{rule: "secrets", at: ownVoice(), steps: "~5 person intimate", off: keys, unless: "neg|not", worth: 60},
+		{rule: "secrets", at: ownVoice(), steps: "~10 give keyish environs", off: keys, worth: 60},
+		{rule: "secrets", at: ownVoice(), steps: "keyish 6 gather 9 give", off: keys, unless: "neg|not"},
+		{rule: "secrets", at: ownVoice(), steps: "'ask'|'request' 5 keyish", off: keys, unless: "neg|not", worth: 60},
+		{rule: "secrets", at: ownVoice(), steps: "~8 all|every gather|give keyish", off: keys, bar: "neg"},
+		{rule: "secrets", at: ownVoice(), steps: "ship 3 keyish", off: keys, unless: "neg|not"},
+		{rule: "secrets", at: ownVoice(), steps: "'ask'|'request' 5 keyish 9 ship|give", off: keys, unless: "neg|not"},
 	}
 }

@@ -84,10 +84,10 @@ func TestClues(t *testing.T) {
 			w := &work{}
 			for _, k := range c.clues {
 				w.sentences = k.at
-				w.weigh(&compiled{pattern: pattern{rule: k.rule, worth: k.worth}}, k.field, "x",
+				w.weighMatch(&compiled{pattern: pattern{rule: k.rule, worth: k.worth}}, k.field, "x",
 					[]token{{entry: unknown, end: 1}})
 			}
-			if w.sum(); (w.found != nil) != c.want {
+			if w.sumClues(); (w.found != nil) != c.want {
 				t.Errorf("%v", found(w.found))
 			}
 		})
@@ -102,7 +102,7 @@ func TestStated(t *testing.T) {
 		if stated {
 			w.stated = p.off
 		}
-		if w.weigh(p, "description", "x", []token{{entry: unknown, end: 1}}); (w.found == nil) != stated {
+		if w.weighMatch(p, "description", "x", []token{{entry: unknown, end: 1}}); (w.found == nil) != stated {
 			t.Errorf("stated %v: %v", stated, found(w.found))
 		}
 	}
@@ -116,14 +116,14 @@ func TestWords(t *testing.T) {
 		"系统提示": "config", "不要告诉": "mum", "시스템 프롬프트": "config", "STRIPE_SECRET_KEY": "keyish", ".ssh": "private",
 		"AGENTS.md": "rulebook",
 	} {
-		words, want := split(said, nil), lexicon().named[class]
-		if !slices.ContainsFunc(words, func(w token) bool { return w.meets(&want) }) || want == (classes{}) {
+		words, want := splitWords(said, nil), lexicon().named[class]
+		if !slices.ContainsFunc(words, func(w token) bool { return w.intersects(&want) }) || want == (classes{}) {
 			t.Errorf("%q is not %s", said, class)
 		}
 	}
 	for _, said := range []string{"development", "music", "includes", "environment", "preview", "need", "find"} {
 		for _, class := range []string{"urge", "give", "sooner", "neg", "learn"} {
-			if c := lexicon().named[class]; said != "need" && split(said, nil)[0].meets(&c) {
+			if c := lexicon().named[class]; said != "need" && splitWords(said, nil)[0].intersects(&c) {
 				t.Errorf("%q is %s", said, class)
 			}
 		}

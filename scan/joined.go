@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// joined finds what is said piece by piece: a sentence that begins in one text of the tool and ends in the next. It
-// reports only rules that found nothing in any text alone.
-func (w *work) joined() {
+// findAcrossTexts finds what is said piece by piece: a sentence that begins in one text of the tool and ends in the
+// next. It reports only rules that found nothing in any text alone.
+func (w *work) findAcrossTexts() {
 	var b strings.Builder
 	n := 0
 	for _, x := range w.texts {
@@ -16,8 +16,8 @@ func (w *work) joined() {
 			continue
 		}
 		s := x.text
-		if conceals(s) {
-			s = unhide(s)
+		if hasUnusualByte(s) {
+			s = removeInvisible(s)
 		}
 		if s = strings.TrimSpace(s); b.Len() > 0 && !goesOn(s) {
 			b.WriteByte('.')
@@ -31,10 +31,10 @@ func (w *work) joined() {
 	}
 	sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, stated: w.stated, words: w.words}
 	// The place with the fewest patterns: descriptions of parameters in a row match few of these by chance.
-	sub.phrases(text{output, "", b.String()})
+	sub.matchPatterns(text{output, "", b.String()})
 	for _, f := range sub.found {
-		if !w.has(f.Rule) && splits(f.Rule) && !w.whole(f.Excerpt) {
-			w.add("split", "inputSchema", f.Excerpt)
+		if !w.hasFinding(f.Rule) && spansTexts(f.Rule) && !w.inOneText(f.Excerpt) {
+			w.addFinding("split", "inputSchema", f.Excerpt)
 		}
 	}
 }
@@ -45,14 +45,14 @@ func goesOn(s string) bool {
 	return !unicode.IsUpper(r) && !unicode.IsDigit(r)
 }
 
-// splits reports whether joined looks for a rule across texts. It does so for rules whose words seldom stand beside one
-// another by chance.
-func splits(rule string) bool {
+// spansTexts reports whether joined looks for a rule across texts. It does so for rules whose words seldom stand beside
+// one another by chance.
+func spansTexts(rule string) bool {
 	return isAny(rule, "override", "conceal", "secrets", "exfiltrate")
 }
 
-// has reports whether the tool already has a finding of a rule, in any field.
-func (w *work) has(rule string) bool {
+// hasFinding reports whether the tool already has a finding of a rule, in any field.
+func (w *work) hasFinding(rule string) bool {
 	for _, f := range w.found {
 		if f.Rule == rule {
 			return true
@@ -61,8 +61,8 @@ func (w *work) has(rule string) bool {
 	return false
 }
 
-// whole reports whether a single text contains all of an excerpt.
-func (w *work) whole(excerpt string) bool {
+// inOneText reports whether a single text contains all of an excerpt.
+func (w *work) inOneText(excerpt string) bool {
 	for _, x := range w.texts {
 		if strings.Contains(x.text, excerpt) {
 			return true

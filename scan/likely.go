@@ -32,20 +32,20 @@ const (
 	shortest   = 6   // the fewest words of a sentence that is scored
 )
 
-// likely scores a sentence, whose words have the classes of has, by the trained model. It skips texts in which a rule
-// already found something, since a rule names the reason. A score is worth two fifths where the sentence speaks of what
-// the tool states as its subject.
-func (w *work) likely(x text, said string, words []token, has *classes) {
+// scoreSentence scores a sentence, whose words have the classes of has, by the trained model. It skips texts in which a
+// rule already found something, since a rule names the reason. A score is worth two fifths where the sentence speaks of
+// what the tool states as its subject.
+func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 	if len(words) < shortest || slices.ContainsFunc(w.found, func(f Finding) bool { return f.Field == x.field }) {
 		return
 	}
 	sentence := sentenceOf(said, words)
 	worth := enough * examples().Score(sentence) / sure
-	if own := has.of(&lexicon().subjects); own.meets(&w.named) || own.meets(&w.stated) {
+	if own := has.intersection(&lexicon().subjects); own.intersects(&w.named) || own.intersects(&w.stated) {
 		worth = worth * 2 / 5
 	}
 	if worth >= enough*likelyFrom {
-		w.note("likely", x.field, sentence, int(worth))
+		w.noteMatch("likely", x.field, sentence, int(worth))
 	}
 }
 
@@ -53,14 +53,14 @@ func (w *work) likely(x text, said string, words []token, has *classes) {
 // training.
 func Sentences(t *tool.Tool) []string {
 	w := &work{s: New(nil), t: t}
-	w.gather()
+	w.gatherTexts()
 	var out []string
 	for _, x := range w.texts {
 		if x.place == key {
 			continue
 		}
-		w.words = split(x.text, w.words)
-		for words := range sentences(w.words) {
+		w.words = splitWords(x.text, w.words)
+		for words := range eachSentence(w.words) {
 			out = append(out, sentenceOf(x.text, words))
 		}
 	}

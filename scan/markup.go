@@ -15,8 +15,8 @@ var marks = []string{
 	"<start_of_turn>", "<|start_header_id|>", "<|endoftext|>", "<function_calls>", "<tool_call>",
 }
 
-// markup finds the marks of conversations, and a line that claims to come from the system.
-func (w *work) markup(x text) {
+// findMarkup finds the marks of conversations, and a line that claims to come from the system.
+func (w *work) findMarkup(x text) {
 	if x.place == key {
 		return
 	}
@@ -25,7 +25,7 @@ func (w *work) markup(x text) {
 		lower = strings.ToLower(lower)
 		for _, m := range marks {
 			if i := strings.Index(lower, m); i >= 0 && len(lower) == len(x.text) { // so that i holds for both
-				w.add("markup", x.field, x.text[i:])
+				w.addFinding("markup", x.field, x.text[i:])
 				break
 			}
 		}
@@ -36,7 +36,7 @@ func (w *work) markup(x text) {
 			break
 		}
 		if at+i == 0 || strings.IndexByte(" \n.-[(", x.text[at+i-1]) >= 0 {
-			w.add("markup", x.field, x.text[at+i:])
+			w.addFinding("markup", x.field, x.text[at+i:])
 			break
 		}
 		rest, at = rest[i+7:], at+i+7
@@ -50,9 +50,9 @@ const (
 	maxLines = 16
 )
 
-// padding finds words behind so much white space that a person does not see them. White space at the beginning of the
-// text does not count.
-func (w *work) padding(x text) {
+// findPadding finds words behind so much white space that a person does not see them. White space at the beginning of
+// the text does not count.
+func (w *work) findPadding(x text) {
 	blank, lines := 0, 0
 	for i := range len(x.text) {
 		switch c := x.text[i]; {
@@ -63,7 +63,7 @@ func (w *work) padding(x text) {
 			blank++
 		default:
 			if (blank > maxBlank || lines > maxLines) && i > blank {
-				w.add("padding", x.field, x.text[i:])
+				w.addFinding("padding", x.field, x.text[i:])
 				return
 			}
 			blank, lines = 0, 0
@@ -71,8 +71,8 @@ func (w *work) padding(x text) {
 	}
 }
 
-// comments finds suspicious words in parts of a text that a renderer of Markdown or HTML does not show.
-func (w *work) comments(x text) {
+// findInComments finds suspicious words in parts of a text that a renderer of Markdown or HTML does not show.
+func (w *work) findInComments(x text) {
 	for _, c := range []struct{ open, end string }{
 		{"<!--", "-->"},
 		{"[//]: # ", "\n"},
@@ -91,28 +91,28 @@ func (w *work) comments(x text) {
 				break
 			}
 			inner, next, ended := strings.Cut(after, c.end)
-			if (ended || c.open != " /* ") && w.suspicious(inner) {
-				w.add("comment", x.field, inner)
+			if (ended || c.open != " /* ") && w.addressesModel(inner) {
+				w.addFinding("comment", x.field, inner)
 			}
 			rest = next
 		}
 	}
 }
 
-// suspicious reports whether words that are not meant to be seen address the model: they touch on three topics of
+// addressesModel reports whether words that are not meant to be seen address the model: they touch on three topics of
 // instructions, on two and a reader, or on secrets.
-func (w *work) suspicious(inner string) bool {
+func (w *work) addressesModel(inner string) bool {
 	n, g := 0, lexicon()
 	var has classes
-	for _, t := range split(inner, nil) {
+	for _, t := range splitWords(inner, nil) {
 		has.add(&t.classes)
 	}
 	for i := range g.veiled {
-		if has.meets(&g.veiled[i]) {
+		if has.intersects(&g.veiled[i]) {
 			n++
 		}
 	}
-	return n >= 3 || has.meets(&g.private) || has.meets(&g.spoken) && n >= 2
+	return n >= 3 || has.intersects(&g.private) || has.intersects(&g.spoken) && n >= 2
 }
 
 // excerptOf returns the beginning of a text as an excerpt: one line of at most 160 characters, with invisible
@@ -129,8 +129,8 @@ func excerptOf(s string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			b.WriteByte(' ')
-		case invisible(r) || r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError:
-			b.WriteString("<" + code(r) + ">")
+		case isInvisible(r) || r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError:
+			b.WriteString("<" + codePoint(r) + ">")
 		default:
 			b.WriteRune(r)
 		}
@@ -138,8 +138,8 @@ func excerptOf(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// code returns a character in the notation U+200B.
-func code(r rune) string {
+// codePoint returns a character in the notation U+200B.
+func codePoint(r rune) string {
 	const hex = "0123456789ABCDEF"
 	out := []byte("U+0000")
 	if r > 0xffff {
@@ -155,13 +155,13 @@ func code(r rune) string {
 // Visible returns s with invisible characters written out as <U+200B>. Line breaks, tabs and everything else stay as
 // they are.
 func Visible(s string) string {
-	if !conceals(s) {
+	if !hasUnusualByte(s) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if invisible(r) || r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			b.WriteString("<" + code(r) + ">")
+		if isInvisible(r) || r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			b.WriteString("<" + codePoint(r) + ">")
 			continue
 		}
 		b.WriteRune(r)

@@ -8,26 +8,26 @@ import (
 	"tooldex/tool"
 )
 
-// phrases looks for the patterns in each sentence of a text, and leaves the words of the text in w.words. Parameters
-// that are named after secrets may speak of them, so w.param is set first.
-func (w *work) phrases(x text) {
+// matchPatterns looks for the patterns in each sentence of a text, and leaves the words of the text in w.words.
+// Parameters that are named after secrets may speak of them, so w.param is set first.
+func (w *work) matchPatterns(x text) {
 	w.param = classes{}
-	if x.place == parameter && w.nameOf(x.field).meets(&lexicon().open) {
+	if x.place == parameter && w.nameOf(x.field).intersects(&lexicon().open) {
 		w.param = lexicon().logs
 	}
 	said := x.text
 	if x.place == key {
-		said = spaced(said)
+		said = spacedName(said)
 	}
-	w.words = split(said, w.words)
-	for words := range sentences(w.words) {
-		w.sentence(x, said, words)
+	w.words = splitWords(said, w.words)
+	for words := range eachSentence(w.words) {
+		w.matchSentence(x, said, words)
 	}
 }
 
-// sentence looks for the patterns in one sentence. It asks the index only for patterns whose rarest class the sentence
-// has; each of these is in turn tried by the cheapest conditions first.
-func (w *work) sentence(x text, said string, words []token) {
+// matchSentence looks for the patterns in one sentence. It asks the index only for patterns whose rarest class the
+// sentence has; each of these is in turn tried by the cheapest conditions first.
+func (w *work) matchSentence(x text, said string, words []token) {
 	var has classes
 	for _, t := range words {
 		has.add(&t.classes)
@@ -36,15 +36,16 @@ func (w *work) sentence(x text, said string, words []token) {
 	g := lexicon()
 	for bit := range has.bits {
 		for _, c := range g.byKey[bit] {
-			if has.holds(&c.need) && c.places[x.place] && !has.meets(&c.bar) && c.possible(&has) &&
-				!c.off.meets(w.about(c)) && !(has.meets(&c.unless) && c.cleared(words)) && c.match(words) {
-				w.weigh(c, x.field, said, words)
+			if has.isSuperset(&c.need) && c.places[x.place] && !has.intersects(&c.bar) && c.canMatch(&has) &&
+				!c.off.intersects(w.subjectOf(c)) && !(has.intersects(&c.unless) && c.isCleared(words)) &&
+				c.matchSteps(words) {
+				w.weighMatch(c, x.field, said, words)
 			}
 		}
 	}
 	if x.place != key {
-		w.addressed(x, said, words, &has)
-		w.likely(x, said, words, &has)
+		w.findAddress(x, said, words, &has)
+		w.scoreSentence(x, said, words, &has)
 	}
 }
 
@@ -62,21 +63,21 @@ const (
 	beside = 12
 )
 
-// weigh notes the match of a pattern in a sentence, as a finding or as a clue. The match is worth two fifths where it
-// concerns what the tool openly states as its purpose.
-func (w *work) weigh(c *compiled, field, said string, words []token) {
+// weighMatch notes the match of a pattern in a sentence, as a finding or as a clue. The match is worth two fifths where
+// it concerns what the tool openly states as its purpose.
+func (w *work) weighMatch(c *compiled, field, said string, words []token) {
 	worth := cmp.Or(c.worth, enough)
-	if c.off.meets(&w.stated) || c.off.meets(&w.param) {
+	if c.off.intersects(&w.stated) || c.off.intersects(&w.param) {
 		worth = worth * 2 / 5
 	}
-	w.note(c.rule, field, sentenceOf(said, words), worth)
+	w.noteMatch(c.rule, field, sentenceOf(said, words), worth)
 }
 
-// note makes a finding of a match that is worth enough, and a clue of a weaker one. Once some clues were enough
+// noteMatch makes a finding of a match that is worth enough, and a clue of a weaker one. Once some clues were enough
 // together they are kept, even when later sentences have others.
-func (w *work) note(rule, field, sentence string, worth int) {
+func (w *work) noteMatch(rule, field, sentence string, worth int) {
 	if worth >= enough {
-		w.add(rule, field, sentence)
+		w.addFinding(rule, field, sentence)
 		return
 	}
 	w.clues = slices.DeleteFunc(w.clues, func(o clue) bool { return w.sentences-o.at >= beside })
@@ -92,7 +93,7 @@ func enoughOf(clues []clue) []clue {
 	var kinds []clue
 	sum := 0
 	for _, c := range clues {
-		n := slices.IndexFunc(kinds, c.alike)
+		n := slices.IndexFunc(kinds, c.isSameKind)
 		if n < 0 {
 			n = len(kinds)
 			kinds = append(kinds, clue{})
@@ -108,26 +109,26 @@ func enoughOf(clues []clue) []clue {
 	return kinds
 }
 
-// sum makes findings of the clues that were enough together. It does nothing if the tool has findings already: clues
-// would add doubtful ones to certain ones.
-func (w *work) sum() {
+// sumClues makes findings of the clues that were enough together. It does nothing if the tool has findings already:
+// clues would add doubtful ones to certain ones.
+func (w *work) sumClues() {
 	if len(w.found) > 0 {
 		return
 	}
 	for _, c := range w.summed {
-		w.add(c.rule, c.field, c.excerpt)
+		w.addFinding(c.rule, c.field, c.excerpt)
 	}
 }
 
-// alike reports whether two clues are of one kind: of the same rule, and both or neither in the input schema.
-func (c clue) alike(o clue) bool {
+// isSameKind reports whether two clues are of one kind: of the same rule, and both or neither in the input schema.
+func (c clue) isSameKind(o clue) bool {
 	return c.rule == o.rule && strings.HasPrefix(c.field, "inputSchema") == strings.HasPrefix(o.field, "inputSchema")
 }
 
-// about returns what the tool is about, as far as a pattern trusts it. A tool that names its subject in its description
-// may ask for it in a parameter. Other patterns, and clues, trust only the name, since a hostile description can claim
-// any subject.
-func (w *work) about(c *compiled) *classes {
+// subjectOf returns what the tool is about, as far as a pattern trusts it. A tool that names its subject in its
+// description may ask for it in a parameter. Other patterns, and clues, trust only the name, since a hostile
+// description can claim any subject.
+func (w *work) subjectOf(c *compiled) *classes {
 	if c.rule == "request" && c.worth == 0 {
 		both := w.topic
 		both.add(&w.param)
@@ -142,31 +143,31 @@ func (w *work) nameOf(field string) *classes {
 	name := strings.TrimSuffix(field, ".description")
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	var out classes
-	w.words = split(spaced(name), w.words)
+	w.words = splitWords(spacedName(name), w.words)
 	for _, t := range w.words {
 		out.add(&t.classes)
 	}
 	return &out
 }
 
-// possible reports whether a sentence with these classes can match: each step needs one of them.
-func (c *compiled) possible(has *classes) bool {
+// canMatch reports whether a sentence with these classes can match: each step needs one of them.
+func (c *compiled) canMatch(has *classes) bool {
 	for i := range c.steps {
-		if !c.steps[i].class.meets(has) {
+		if !c.steps[i].class.intersects(has) {
 			return false
 		}
 	}
 	return true
 }
 
-// cleared reports whether a word that makes the pattern harmless stands before the first step. What quotes an order
+// isCleared reports whether a word that makes the pattern harmless stands before the first step. What quotes an order
 // comes before it; "for example" behind an order leaves it an order.
-func (c *compiled) cleared(words []token) bool {
+func (c *compiled) isCleared(words []token) bool {
 	for _, t := range words {
-		if t.meets(&c.unless) {
+		if t.intersects(&c.unless) {
 			return true
 		}
-		if t.meets(&c.steps[0].class) {
+		if t.intersects(&c.steps[0].class) {
 			return false
 		}
 	}
@@ -177,22 +178,22 @@ func (c *compiled) cleared(words []token) bool {
 // matched.
 const maxSteps = 8
 
-// match reports whether the words contain the steps in order, no further apart than their gaps. For each step it keeps
-// the last word at which a beginning of the pattern ended: what may follow depends on nothing else. The time is
+// matchSteps reports whether the words contain the steps in order, no further apart than their gaps. For each step it
+// keeps the last word at which a beginning of the pattern ended: what may follow depends on nothing else. The time is
 // therefore the number of words times that of steps, without backtracking.
-func (c *compiled) match(words []token) bool {
+func (c *compiled) matchSteps(words []token) bool {
 	if c.within > 0 {
 		return c.matchNear(words)
 	}
 	var reached [maxSteps]int // by step: one more than the index of the word; 0 where it was not reached
 	last := len(c.steps) - 1
 	for i, t := range words {
-		if t.meets(&c.cut) {
+		if t.intersects(&c.cut) {
 			reached[0] = 0
 		}
 		for k := last; k >= 0; k-- {
 			s := &c.steps[k]
-			if k > 0 && (reached[k-1] == 0 || i-reached[k-1] > s.gap) || !t.meets(&s.class) {
+			if k > 0 && (reached[k-1] == 0 || i-reached[k-1] > s.gap) || !t.intersects(&s.class) {
 				continue
 			}
 			if k == last {
@@ -211,22 +212,22 @@ func (c *compiled) matchNear(words []token) bool {
 		fresh := false
 		for k := range c.steps {
 			// A word that fits two steps is left to the one that has waited longer.
-			if t.meets(&c.steps[k].class) && (!fresh || at[k] == 0) {
+			if t.intersects(&c.steps[k].class) && (!fresh || at[k] == 0) {
 				if fresh = true; k > 0 && at[k-1] == i+1 && at[k] != 0 {
 					continue
 				}
 				at[k] = i + 1
 			}
 		}
-		if fresh && c.near(&at, i) {
+		if fresh && c.stepsNear(&at, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// near reports whether all steps were met at most c.within words before i, by different words.
-func (c *compiled) near(at *[maxSteps]int, i int) bool {
+// stepsNear reports whether all steps were met at most c.within words before i, by different words.
+func (c *compiled) stepsNear(at *[maxSteps]int, i int) bool {
 	for k := range c.steps {
 		if at[k] == 0 || i-at[k] >= c.within {
 			return false
@@ -240,21 +241,21 @@ func (c *compiled) near(at *[maxSteps]int, i int) bool {
 	return true
 }
 
-// addressed finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …". A pattern
+// findAddress finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …". A pattern
 // cannot express it, since it depends on punctuation.
-func (w *work) addressed(x text, said string, words []token, has *classes) {
+func (w *work) findAddress(x text, said string, words []token, has *classes) {
 	g := lexicon()
-	if !has.meets(&g.ai) || !has.meets(&g.orderly) && !has.holds(&g.asking) {
+	if !has.intersects(&g.ai) || !has.intersects(&g.orderly) && !has.isSuperset(&g.asking) {
 		return
 	}
 	for i, t := range words {
-		if !t.meets(&g.model) || int(t.end) >= len(said) {
+		if !t.intersects(&g.model) || int(t.end) >= len(said) {
 			continue
 		}
-		opens := i == 0 || strings.IndexByte("([{*#>", before1(said, int(t.start))) >= 0
-		if c := said[t.end]; (c == ',' || c == ':') && t.meets(&g.ai) && (opens || spokenTo(said, words[:i])) ||
+		opens := i == 0 || strings.IndexByte("([{*#>", byteBefore(said, int(t.start))) >= 0
+		if c := said[t.end]; (c == ',' || c == ':') && t.intersects(&g.ai) && (opens || spokenTo(said, words[:i])) ||
 			c == ':' && i > 0 && spokenTo(said, words[:i]) {
-			w.add("addressed", x.field, sentenceOf(said, words))
+			w.addFinding("addressed", x.field, sentenceOf(said, words))
 			return
 		}
 	}
@@ -271,8 +272,8 @@ func spokenTo(said string, before []token) bool {
 	return false
 }
 
-// before1 returns the last byte before i that is not a space, and an opening bracket at the beginning of s.
-func before1(s string, i int) byte {
+// byteBefore returns the last byte before i that is not a space, and an opening bracket at the beginning of s.
+func byteBefore(s string, i int) byte {
 	for i--; i >= 0; i-- {
 		if s[i] != ' ' {
 			return s[i]
@@ -293,15 +294,15 @@ const longName = 7
 // its description. It also sets w.stated. Only the beginning of a description counts, so that a long one cannot claim
 // every subject.
 func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
-	name := spaced(t.Name)
+	name := spacedName(t.Name)
 	if strings.Count(name, " ") >= longName-1 {
 		name = "" // a sentence: it is read as one, and does not excuse what it says
 	}
-	for i, s := range []string{spaced(t.Server), name, t.Title, cut(t.Description, 600)} {
-		if conceals(s) {
-			s = unhide(s)
+	for i, s := range []string{spacedName(t.Server), name, t.Title, cutText(t.Description, 600)} {
+		if hasUnusualByte(s) {
+			s = removeInvisible(s)
 		}
-		w.words = split(s, w.words)
+		w.words = splitWords(s, w.words)
 		first := len(s)
 		if n := strings.IndexAny(s, ".!?。！？।\n"); n >= 0 && i == 3 {
 			first = n
@@ -319,17 +320,17 @@ func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 	return named, topic
 }
 
-// cut returns at most n bytes of s, and valid UTF-8 where it cuts.
-func cut(s string, n int) string {
+// cutText returns at most n bytes of s, and valid UTF-8 where it cuts.
+func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// spaced returns the words of a name, separated by spaces: create_issue and createIssue become "create issue" and
+// spacedName returns the words of a name, separated by spaces: create_issue and createIssue become "create issue" and
 // "create Issue".
-func spaced(name string) string {
+func spacedName(name string) string {
 	var b strings.Builder
 	lower := false
 	for _, r := range name {

@@ -48,7 +48,7 @@ func (n *neighbours) add(tools []*tool.Tool) {
 		if same == nil {
 			same = &namesakes{servers: map[string]bool{}}
 			n.names[f] = same
-			look := appearance(f)
+			look := nameAppearance(f)
 			n.looks[look] = append(n.looks[look], f)
 		}
 		same.refs = append(same.refs, r)
@@ -56,11 +56,11 @@ func (n *neighbours) add(tools []*tool.Tool) {
 		server := tool.Fold(t.Server)
 		n.joined[server+f] = r
 		if len(f) >= leastShape {
-			if s := shape(t.Name); !slices.Contains(n.shapes[s], f) {
+			if s := nameShape(t.Name); !slices.Contains(n.shapes[s], f) {
 				n.shapes[s] = append(n.shapes[s], f)
 			}
 		}
-		if a := appearance(server); !slices.Contains(n.servers[a], t.Server) {
+		if a := nameAppearance(server); !slices.Contains(n.servers[a], t.Server) {
 			n.servers[a] = append(n.servers[a], t.Server)
 			low := strings.ToLower(t.Server)
 			n.lower[low] = append(n.lower[low], t.Server)
@@ -87,10 +87,10 @@ func (n *neighbours) addServer(server string) {
 // chance.
 const leastShape = 9
 
-// shape returns what stays the same when two letters of a name are swapped or a double one is written once: the
+// nameShape returns what stays the same when two letters of a name are swapped or a double one is written once: the
 // distinct letters of each word, sorted. Names of the same shape are candidates for slip.
-func shape(name string) string {
-	words := strings.Fields(strings.ToLower(spaced(name)))
+func nameShape(name string) string {
+	words := strings.Fields(strings.ToLower(spacedName(name)))
 	for i, w := range words {
 		letters := []rune(w)
 		slices.Sort(letters)
@@ -99,53 +99,53 @@ func shape(name string) string {
 	return strings.Join(words, " ")
 }
 
-// has reports whether a server has a tool of this folded name.
-func (n *neighbours) has(server, folded string) bool {
+// hasTool reports whether a server has a tool of this folded name.
+func (n *neighbours) hasTool(server, folded string) bool {
 	same := n.names[folded]
 	return same != nil && same.servers[server]
 }
 
-// names checks the names of the tool and its server: for hidden characters, mixed scripts, and other tools' or servers'
-// names that they resemble. A pair of which one server has both names is not reported.
-func (w *work) names() {
+// checkNames checks the names of the tool and its server: for hidden characters, mixed scripts, and other tools' or
+// servers' names that they resemble. A pair of which one server has both names is not reported.
+func (w *work) checkNames() {
 	t, n := w.t, &w.s.near
 	for _, s := range []struct{ field, name string }{{"server", t.Server}, {"name", t.Name}} {
-		if !conceals(s.name) {
+		if !hasUnusualByte(s.name) {
 			continue
 		}
-		if tr := look(s.name); tr.any() {
-			w.add("hidden", s.field, s.name)
+		if tr := countHidden(s.name); tr.isSuspicious() {
+			w.addFinding("hidden", s.field, s.name)
 		}
-		if mixed(s.name) {
-			w.add("mixed", s.field, s.name)
+		if hasMixedScript(s.name) {
+			w.addFinding("mixed", s.field, s.name)
 		}
 	}
 	server, f := tool.Fold(t.Server), tool.Fold(t.Name)
-	alike := n.servers[appearance(server)]
+	alike := n.servers[nameAppearance(server)]
 	if i := slices.IndexFunc(alike, func(o string) bool { return tool.Fold(o) != server }); i >= 0 {
-		w.add("lookalike", "server", t.Server+" looks like "+alike[i])
+		w.addFinding("lookalike", "server", t.Server+" looks like "+alike[i])
 	} else if other := n.closeServer(server); other != "" {
-		w.add("similar", "server", t.Server+" is almost "+other)
+		w.addFinding("similar", "server", t.Server+" is almost "+other)
 	}
-	for _, o := range n.looks[appearance(f)] {
+	for _, o := range n.looks[nameAppearance(f)] {
 		if r, ok := n.stranger(t.Server, f, o); ok {
-			w.add("lookalike", "name", t.Name+" looks like "+r.String())
+			w.addFinding("lookalike", "name", t.Name+" looks like "+r.String())
 			return
 		}
 	}
 	if r, ok := n.joined[f]; ok && r.server != t.Server && !strings.Contains(server, tool.Fold(r.server)) {
-		w.add("impersonates", "name", t.Name+" reads as "+r.String())
+		w.addFinding("impersonates", "name", t.Name+" reads as "+r.String())
 		return
 	}
 	if len(f) < leastShape {
 		return
 	}
-	for _, o := range n.shapes[shape(t.Name)] {
-		if !slip(f, o) {
+	for _, o := range n.shapes[nameShape(t.Name)] {
+		if !isSlip(f, o) {
 			continue
 		}
 		if r, ok := n.stranger(t.Server, f, o); ok {
-			w.add("similar", "name", t.Name+" is almost "+r.String())
+			w.addFinding("similar", "name", t.Name+" is almost "+r.String())
 			return
 		}
 	}
@@ -154,24 +154,25 @@ func (w *work) names() {
 // stranger returns a tool of the folded name other on a server that has no tool of the name folded, for a server that
 // has the latter only.
 func (n *neighbours) stranger(server, folded, other string) (ref, bool) {
-	if other == folded || n.has(server, other) {
+	if other == folded || n.hasTool(server, other) {
 		return ref{}, false
 	}
 	for _, r := range n.names[other].refs {
-		if r.server != server && !n.has(r.server, folded) {
+		if r.server != server && !n.hasTool(r.server, folded) {
 			return r, true
 		}
 	}
 	return ref{}, false
 }
 
-// mixed reports whether a word of a name has letters of another script that look like Latin ones among Latin ones.
-func mixed(name string) bool {
+// hasMixedScript reports whether a word of a name has letters of another script that look like Latin ones among Latin
+// ones.
+func hasMixedScript(name string) bool {
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool {
 		return r == '_' || r == '-' || r == ' ' ||
 			r == '.'
 	}) {
-		if mixes(word) {
+		if mixesScripts(word) {
 			return true
 		}
 	}
@@ -184,14 +185,14 @@ func (n *neighbours) closeServer(server string) string {
 	if len(server) < 6 {
 		return ""
 	}
-	closest, own := "", digits(server)
+	closest, own := "", digitsOf(server)
 	for i := range len(server) + 1 {
 		short := server
 		if i < len(server) {
 			short = server[:i] + server[i+1:]
 		}
 		for _, other := range n.slips[short] {
-			if other != server && (closest == "" || other < closest) && slip(server, other) && digits(other) == own {
+			if other != server && (closest == "" || other < closest) && isSlip(server, other) && digitsOf(other) == own {
 				closest = other
 			}
 		}
@@ -199,8 +200,8 @@ func (n *neighbours) closeServer(server string) string {
 	return closest
 }
 
-// digits returns the ASCII digits of s.
-func digits(s string) string {
+// digitsOf returns the ASCII digits of s.
+func digitsOf(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return r
@@ -209,9 +210,9 @@ func digits(s string) string {
 	}, s)
 }
 
-// slip reports whether one letter changed, added or left out, or two letters swapped, make a out of b. A letter more at
-// the end does not count, since it makes a plural. It compares bytes.
-func slip(a, b string) bool {
+// isSlip reports whether one letter changed, added or left out, or two letters swapped, make a out of b. A letter more
+// at the end does not count, since it makes a plural. It compares bytes.
+func isSlip(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
 	}

@@ -31,7 +31,7 @@ func TestCloseServer(t *testing.T) {
 		want := ""
 		if len(server) >= 6 {
 			for _, other := range folded {
-				if other != server && digits(other) == digits(server) && slip(server, other) {
+				if other != server && digitsOf(other) == digitsOf(server) && isSlip(server, other) {
 					want = other
 					break
 				}

@@ -14,8 +14,8 @@ type pattern struct {
 	worth  int     // in percent of a finding; 0 means enough by itself
 }
 
-// nouns returns the places where naming a thing amounts to asking for it.
-func nouns() []place { return []place{parameter, key} }
+// asNoun returns the places where naming a thing amounts to asking for it.
+func asNoun() []place { return []place{parameter, key} }
 
 // orderPatterns lists orders to the model. Descriptions say what a tool does in the third person and what its reader
 // should do in the bare form; the lexicon has the latter.
@@ -92,32 +92,32 @@ func greedPatterns() []pattern {
 		{rule: "exfiltrate", steps: "talk 1 history 4 sends|passes", off: "chats"},
 		{rule: "exfiltrate", steps: "passes 4 person 4 personal", off: "logs"},
 
-		{rule: "request", at: nouns(), steps: "all|history 4 talk", off: talks},
-		{rule: "request", at: nouns(), steps: "talk 2 history|earlier", off: talks},
-		{rule: "request", at: nouns(), steps: "talk 1 'so' 0 'far'"},
-		{rule: "request", at: nouns(), steps: "all 2 'messages'", off: talks},
-		{rule: "request", at: nouns(), steps: "all 2 talk 3 person"},
-		{rule: "request", at: nouns(), steps: "system 0 prompt", off: talks},
-		{rule: "request", at: nouns(), steps: "prompt 3 'which' 3 'configured'"},
-		{rule: "request", at: nouns(), steps: "'your' 2 system 1 prompt|orders"},
+		{rule: "request", at: asNoun(), steps: "all|history 4 talk", off: talks},
+		{rule: "request", at: asNoun(), steps: "talk 2 history|earlier", off: talks},
+		{rule: "request", at: asNoun(), steps: "talk 1 'so' 0 'far'"},
+		{rule: "request", at: asNoun(), steps: "all 2 'messages'", off: talks},
+		{rule: "request", at: asNoun(), steps: "all 2 talk 3 person"},
+		{rule: "request", at: asNoun(), steps: "system 0 prompt", off: talks},
+		{rule: "request", at: asNoun(), steps: "prompt 3 'which' 3 'configured'"},
+		{rule: "request", at: asNoun(), steps: "'your' 2 system 1 prompt|orders"},
 		{
-			rule: "request", at: nouns(), steps: "environ 0 'variables' 4 'host'|'machine'|'system'|person|your",
+			rule: "request", at: asNoun(), steps: "environ 0 'variables' 4 'host'|'machine'|'system'|person|your",
 			off: "runs",
 		},
-		{rule: "request", at: nouns(), steps: "person 0 's' 2 secrets", off: "logs"},
-		{rule: "request", at: nouns(), steps: "secrets 3 'of' 2 person", off: "logs"},
-		{rule: "request", at: nouns(), steps: "secrets 6 told", off: "logs"},
-		{rule: "request", at: nouns(), steps: "personal 8 'you' 0 'know'"},
-		{rule: "request", at: nouns(), steps: "contents 3 private"},
-		{rule: "request", at: nouns(), steps: "contents 8 private"},
-		{rule: "request", at: nouns(), steps: "contents 4 files 4 openNow"},
-		{rule: "request", at: nouns(), steps: "'output' 2 environ"},
-		{rule: "request", at: nouns(), steps: "all|other 2 tools 6 'available'|'call'"},
-		{rule: "request", at: nouns(), steps: "results 2 'previous'|'earlier'|'prior' 1 tools|calls"},
-		{rule: "request", at: nouns(), steps: "every|all 3 person 3 told"},
-		{rule: "request", at: nouns(), steps: "person 1 told 1 earlier"},
-		{rule: "request", at: nouns(), steps: "'contents' 5 private|'ssh'"},
-		{rule: "request", at: nouns(), steps: "person 4 'last' 0 prompt"},
+		{rule: "request", at: asNoun(), steps: "person 0 's' 2 secrets", off: "logs"},
+		{rule: "request", at: asNoun(), steps: "secrets 3 'of' 2 person", off: "logs"},
+		{rule: "request", at: asNoun(), steps: "secrets 6 told", off: "logs"},
+		{rule: "request", at: asNoun(), steps: "personal 8 'you' 0 'know'"},
+		{rule: "request", at: asNoun(), steps: "contents 3 private"},
+		{rule: "request", at: asNoun(), steps: "contents 8 private"},
+		{rule: "request", at: asNoun(), steps: "contents 4 files 4 openNow"},
+		{rule: "request", at: asNoun(), steps: "'output' 2 environ"},
+		{rule: "request", at: asNoun(), steps: "all|other 2 tools 6 'available'|'call'"},
+		{rule: "request", at: asNoun(), steps: "results 2 'previous'|'earlier'|'prior' 1 tools|calls"},
+		{rule: "request", at: asNoun(), steps: "every|all 3 person 3 told"},
+		{rule: "request", at: asNoun(), steps: "person 1 told 1 earlier"},
+		{rule: "request", at: asNoun(), steps: "'contents' 5 private|'ssh'"},
+		{rule: "request", at: asNoun(), steps: "person 4 'last' 0 prompt"},
 
 		{rule: "priority", steps: "before 2 other 0 tools", unless: "scope"},
 		{rule: "priority", steps: "before 3 other 4 before 3 person"},

@@ -51,13 +51,13 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	}
 	defer func() { s.words.Put(&w.words) }()
 	w.named, w.topic = w.topicOf(t)
-	w.gather()
+	w.gatherTexts()
 	for _, x := range w.texts {
-		w.text(x)
+		w.checkText(x)
 	}
-	w.sum()
-	w.joined()
-	w.names()
+	w.sumClues()
+	w.findAcrossTexts()
+	w.checkNames()
 	if !slices.ContainsFunc(w.found, func(f Finding) bool { return f.Rule != "addressed" }) {
 		for i := range w.found { // "Note to LLM: dates are in UTC" is a remark
 			w.found[i].Severity = Low
@@ -101,9 +101,9 @@ type work struct {
 	depth     int     // how often the text was decoded; 0 for the tool's own texts
 }
 
-// gather lists all texts of the tool in the order in which findings are reported. An identifier that reads as a
+// gatherTexts lists all texts of the tool in the order in which findings are reported. An identifier that reads as a
 // sentence is listed as one, too.
-func (w *work) gather() {
+func (w *work) gatherTexts() {
 	t := w.t
 	add := func(x text) {
 		if len(x.text) > maxText {
@@ -138,45 +138,45 @@ func (w *work) gather() {
 	for _, e := range t.Examples {
 		add(text{value, "examples", e.Description})
 		add(text{value, "examples", e.Output})
-		w.json("examples", e.Invocation, value, add)
+		w.addJSONTexts("examples", e.Invocation, value, add)
 	}
-	w.json("inputSchema", t.InputSchema, parameter, add)
-	w.json("outputSchema", t.OutputSchema, output, add)
-	w.json("_meta", t.Meta, value, add)
-	w.json("icons", t.Icons, value, add)
+	w.addJSONTexts("inputSchema", t.InputSchema, parameter, add)
+	w.addJSONTexts("outputSchema", t.OutputSchema, output, add)
+	w.addJSONTexts("_meta", t.Meta, value, add)
+	w.addJSONTexts("icons", t.Icons, value, add)
 }
 
-// json adds the strings of raw. Where raw is not JSON, it is scanned as one text.
-func (w *work) json(root string, raw json.RawMessage, under place, add func(text)) {
+// addJSONTexts adds the strings of raw. Where raw is not JSON, it is scanned as one text.
+func (w *work) addJSONTexts(root string, raw json.RawMessage, under place, add func(text)) {
 	switch {
 	case len(raw) == 0:
 	case len(raw) > sanitize.MaxSchema: // schemas of this size are not served either
 	case json.Valid(raw):
-		walk(root, raw, under, add)
+		walkStrings(root, raw, under, add)
 	default:
 		add(text{value, root, strings.ToValidUTF8(string(raw), "\uFFFD")})
 	}
 }
 
-// text runs all checks on one text. Hidden characters come first, since the other checks read the text without them;
-// shadows and encoded use the words that phrases leaves in w.words.
-func (w *work) text(x text) {
-	if conceals(x.text) {
+// checkText runs all checks on one text. Hidden characters come first, since the other checks read the text without
+// them; shadows and encoded use the words that phrases leaves in w.words.
+func (w *work) checkText(x text) {
+	if hasUnusualByte(x.text) {
 		if !utf8.ValidString(x.text) {
 			x.text = strings.ToValidUTF8(x.text, "\uFFFD")
 		}
-		x.text = w.hidden(x)
+		x.text = w.findHidden(x)
 	}
-	w.padding(x)
-	w.markup(x)
-	w.comments(x)
-	w.phrases(x)
-	w.encoded(x)
-	w.shadows(x)
+	w.findPadding(x)
+	w.findMarkup(x)
+	w.findInComments(x)
+	w.matchPatterns(x)
+	w.findEncoded(x)
+	w.findShadowing(x)
 }
 
-// add notes a finding, once for each rule and field, up to maxFindings.
-func (w *work) add(rule, field, excerpt string) {
+// addFinding notes a finding, once for each rule and field, up to maxFindings.
+func (w *work) addFinding(rule, field, excerpt string) {
 	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool {
 		return f.Rule == rule &&
 			f.Field == field

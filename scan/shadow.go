@@ -7,38 +7,39 @@ import (
 	"tooldex/tool"
 )
 
-// shadows finds sentences that tell how a tool of another server is to be used. It reads the words that phrases left in
-// w.words.
-func (w *work) shadows(x text) {
+// findShadowing finds sentences that tell how a tool of another server is to be used. It reads the words that phrases
+// left in w.words.
+func (w *work) findShadowing(x text) {
 	if len(w.s.near.names) == 0 || x.place == key || x.place == output {
 		return
 	}
-	for words := range sentences(w.words) {
-		if whose := w.foreign(x.text, words); whose != "" {
-			w.add("shadow", x.field, sentenceOf(x.text, words)+" ("+whose+")")
+	for words := range eachSentence(w.words) {
+		if whose := w.foreignServer(x.text, words); whose != "" {
+			w.addFinding("shadow", x.field, sentenceOf(x.text, words)+" ("+whose+")")
 			return
 		}
 	}
 }
 
-// foreign returns the server whose tool a sentence gives orders about, "" if there is none. A plain word such as
+// foreignServer returns the server whose tool a sentence gives orders about, "" if there is none. A plain word such as
 // "query" counts as the name of a tool only beside the name of its server.
-func (w *work) foreign(said string, words []token) string {
+func (w *work) foreignServer(said string, words []token) string {
 	var has classes
 	for _, t := range words {
 		has.add(&t.classes)
 	}
-	if !has.meets(&lexicon().ordering) {
+	if !has.intersects(&lexicon().ordering) {
 		return ""
 	}
 	for i, t := range words {
 		word := said[t.start:t.end]
-		if !strings.Contains(word, "_") && !inner(word) && !w.beside(said, words, i) || !ordered(words, i) {
+		if !strings.Contains(word, "_") && !hasInnerCapital(word) && !w.serverNamedNear(said, words, i) ||
+			!ordered(words, i) {
 			continue
 		}
 		f := tool.Fold(word)
 		owners := w.s.near.names[f]
-		if owners == nil || f == tool.Fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) ||
+		if owners == nil || f == tool.Fold(w.t.Name) || w.s.near.hasTool(w.t.Server, f) || w.hasParameter(word) ||
 			w.product(word) {
 			continue
 		}
@@ -54,7 +55,7 @@ const reach = 4
 // name a tool is no order about it.
 func ordered(words []token, i int) bool {
 	for k := max(0, i-reach); k < min(len(words), i+reach+1); k++ {
-		if k != i && words[k].meets(&lexicon().ordering) {
+		if k != i && words[k].intersects(&lexicon().ordering) {
 			return true
 		}
 	}
@@ -71,8 +72,8 @@ func (w *work) product(word string) bool {
 	return slices.Contains(w.s.near.slips[f], f) || strings.Contains(tool.Fold(w.t.Server), f) || strings.Contains(tool.Fold(w.t.Title), f)
 }
 
-// inner reports whether a word has a capital inside, as createIssue does.
-func inner(word string) bool {
+// hasInnerCapital reports whether a word has a capital inside, as createIssue does.
+func hasInnerCapital(word string) bool {
 	for i := 1; i < len(word); i++ {
 		if word[i] >= 'A' && word[i] <= 'Z' && word[i-1] >= 'a' && word[i-1] <= 'z' {
 			return true
@@ -81,9 +82,9 @@ func inner(word string) bool {
 	return false
 }
 
-// beside reports whether the name of a server that has a tool of this plain name stands within three words of it:
-// "query of postgres".
-func (w *work) beside(said string, words []token, i int) bool {
+// serverNamedNear reports whether the name of a server that has a tool of this plain name stands within three words of
+// it: "query of postgres".
+func (w *work) serverNamedNear(said string, words []token, i int) bool {
 	owners := w.s.near.names[tool.Fold(said[words[i].start:words[i].end])]
 	if owners == nil {
 		return false
@@ -101,7 +102,7 @@ func (w *work) beside(said string, words []token, i int) bool {
 	return false
 }
 
-// argument reports whether the tool being scanned has a parameter of this name.
-func (w *work) argument(word string) bool {
+// hasParameter reports whether the tool being scanned has a parameter of this name.
+func (w *work) hasParameter(word string) bool {
 	return slices.ContainsFunc(w.texts, func(x text) bool { return x.place == key && x.text == word })
 }

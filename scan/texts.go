@@ -42,12 +42,12 @@ type walker struct {
 	out   func(text) // receives each string
 }
 
-// walk calls out with each string of raw, which must be valid JSON, and with the keys of objects, all of which reach a
-// model. The keywords of JSON Schema are left out, and so are single words where only programs read them: types, formats,
-// the names of required parameters.
-func walk(root string, raw json.RawMessage, under place, out func(text)) {
+// walkStrings calls out with each string of raw, which must be valid JSON, and with the keys of objects, all of which
+// reach a model. The keywords of JSON Schema are left out, and so are single words where only programs read them:
+// types, formats, the names of required parameters.
+func walkStrings(root string, raw json.RawMessage, under place, out func(text)) {
 	w := &walker{raw: raw, path: []string{root}, under: under, out: out}
-	w.value(false)
+	w.readValue(false)
 }
 
 // terse reports whether the value under a keyword of a schema is meant for programs.
@@ -72,34 +72,34 @@ func named(keyword string) bool {
 		"dependentSchemas", "dependencies")
 }
 
-// space skips white space, and the commas and colons between values: valid JSON makes their places certain.
-func (w *walker) space() {
+// skipSpace skips white space, and the commas and colons between values: valid JSON makes their places certain.
+func (w *walker) skipSpace() {
 	for w.i < len(w.raw) && (w.raw[w.i] <= ' ' || w.raw[w.i] == ',' || w.raw[w.i] == ':') {
 		w.i++
 	}
 }
 
-// value reads one value. If names is set, the keys of an object are the names of properties.
-func (w *walker) value(names bool) {
-	if w.space(); w.i >= len(w.raw) {
+// readValue reads one value. If names is set, the keys of an object are the names of properties.
+func (w *walker) readValue(names bool) {
+	if w.skipSpace(); w.i >= len(w.raw) {
 		return
 	}
 	switch w.raw[w.i] {
 	case '{':
-		w.object(names)
+		w.readObject(names)
 	case '[':
 		w.i++
 		for n := 0; ; n++ {
-			if w.space(); w.i >= len(w.raw) || w.raw[w.i] == ']' {
+			if w.skipSpace(); w.i >= len(w.raw) || w.raw[w.i] == ']' {
 				w.i++
 				return
 			}
 			w.path = append(w.path, strconv.Itoa(n))
-			w.value(false)
+			w.readValue(false)
 			w.path = w.path[:len(w.path)-1]
 		}
 	case '"':
-		w.tell(w.under, w.str())
+		w.reportString(w.under, w.readString())
 	default:
 		for w.i < len(w.raw) && strings.IndexByte(",]} \n\r\t", w.raw[w.i]) < 0 {
 			w.i++
@@ -107,39 +107,39 @@ func (w *walker) value(names bool) {
 	}
 }
 
-// object reads an object. A string under a key of a schema other than "description" (a title, a default, a const)
+// readObject reads an object. A string under a key of a schema other than "description" (a title, a default, a const)
 // counts as a value rather than as the description of a parameter.
-func (w *walker) object(names bool) {
+func (w *walker) readObject(names bool) {
 	schema := w.under != value
 	for w.i++; ; {
-		if w.space(); w.i >= len(w.raw) || w.raw[w.i] != '"' {
+		if w.skipSpace(); w.i >= len(w.raw) || w.raw[w.i] != '"' {
 			w.i++
 			return
 		}
-		k := w.str()
+		k := w.readString()
 		w.path = append(w.path, k)
 		if names || !schema || !isKeyword(k) {
-			w.tell(key, k)
+			w.reportString(key, k)
 		}
-		w.space()
+		w.skipSpace()
 		was := w.terse
 		w.terse = was || schema && !names && terse(k)
 		switch said := w.i < len(w.raw) && w.raw[w.i] == '"'; {
 		case names:
-			w.value(false)
+			w.readValue(false)
 		case said && w.under == parameter && k != "description":
-			w.tell(value, w.str())
+			w.reportString(value, w.readString())
 		default:
-			w.value(schema && named(k))
+			w.readValue(schema && named(k))
 		}
 		w.terse = was
 		w.path = w.path[:len(w.path)-1]
 	}
 }
 
-// tell passes a string to out. A string in a list under a parameter belongs to an enum, examples or the like, so its
-// place is value.
-func (w *walker) tell(at place, s string) {
+// reportString passes a string to out. A string in a list under a parameter belongs to an enum, examples or the like,
+// so its place is value.
+func (w *walker) reportString(at place, s string) {
 	if s == "" || w.terse && len(s) <= shortText && !strings.Contains(s, " ") && identifierSentence(s) == "" {
 		return
 	}
@@ -200,8 +200,8 @@ func isAny(k string, of ...string) bool {
 	return false
 }
 
-// str reads a string and returns it decoded; "" where decoding fails.
-func (w *walker) str() string {
+// readString reads a string and returns it decoded; "" where decoding fails.
+func (w *walker) readString() string {
 	in := w.raw[w.i:][:orderedjson.StringLen(w.raw[w.i:])]
 	w.i += len(in)
 	if len(in) < 2 {

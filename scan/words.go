@@ -17,16 +17,16 @@ type token struct {
 	last       bool  // it ends a sentence
 }
 
-// split returns the words of text, folded and looked up. It reuses the space of out, whose contents are lost. The last
-// word of each sentence is marked. Paths and addresses are one word each.
-func split(text string, out []token) []token {
+// splitWords returns the words of text, folded and looked up. It reuses the space of out, whose contents are lost. The
+// last word of each sentence is marked. Paths and addresses are one word each.
+func splitWords(text string, out []token) []token {
 	out = out[:0]
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(text[i:])
 		}
-		if end, e, is := path(text, i); is {
+		if end, e, is := pathAt(text, i); is {
 			out = append(out, token{entry: e, start: int32(i), end: int32(end)})
 			i = end
 			continue
@@ -42,7 +42,7 @@ func split(text string, out []token) []token {
 					t.entry = both
 				}
 			}
-			if t.meets(&lexicon().sans) && denied(out) {
+			if t.intersects(&lexicon().sans) && isDenied(out) {
 				t.entry = unknown
 			}
 			out = append(out, t)
@@ -60,8 +60,8 @@ func split(text string, out []token) []token {
 	return out
 }
 
-// sentences yields the words of each sentence. The slices share memory with words.
-func sentences(words []token) iter.Seq[[]token] {
+// eachSentence yields the words of each sentence. The slices share memory with words.
+func eachSentence(words []token) iter.Seq[[]token] {
 	return func(yield func([]token) bool) {
 		from := 0
 		for i := range words {
@@ -109,11 +109,11 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// denied reports whether one of the words before a "without" makes it a condition, as in "never call it without
+// isDenied reports whether one of the words before a "without" makes it a condition, as in "never call it without
 // asking".
-func denied(before []token) bool {
+func isDenied(before []token) bool {
 	for n := len(before) - 1; n >= max(0, len(before)-7) && !before[n].last; n-- {
-		if before[n].meets(&lexicon().denial) {
+		if before[n].intersects(&lexicon().denial) {
 			return true
 		}
 	}
@@ -123,8 +123,8 @@ func denied(before []token) bool {
 // wordAt returns the word that begins at i with r. Its entry is nil where the script sets no spaces between words and
 // the lexicon has no word that begins here.
 func wordAt(text string, i int, r rune) token {
-	if together(r) {
-		e, n := lexicon().unspaced(text[i:])
+	if joinsWords(r) {
+		e, n := lexicon().findUnspaced(text[i:])
 		return token{entry: e, start: int32(i), end: int32(i + n)}
 	}
 	end := wordEnd(text, i)
@@ -142,7 +142,7 @@ func wordEnd(text string, i int) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if !inWord(r) || together(r) {
+		if !inWord(r) || joinsWords(r) {
 			return i
 		}
 		i += n
@@ -154,9 +154,9 @@ func wordEnd(text string, i int) int {
 // each of its bytes.
 const maxPath = 200
 
-// path returns the end and the classes of the path or address that begins at i. It returns false if none begins there,
-// or if it is of no interest to a pattern.
-func path(text string, i int) (end int, e *entry, is bool) {
+// pathAt returns the end and the classes of the path or address that begins at i. It returns false if none begins
+// there, or if it is of no interest to a pattern.
+func pathAt(text string, i int) (end int, e *entry, is bool) {
 	if k := kinds[text[i]]; k == 0 || k == inPath || i > 0 && kinds[text[i-1]] == wordByte {
 		return i, unknown, false
 	}
@@ -206,7 +206,7 @@ func lookUp(word string) *entry {
 	for i := range len(word) {
 		c := word[i]
 		if c >= utf8.RuneSelf {
-			return lexicon().find(foldWord(word))
+			return lexicon().findEntry(foldWord(word))
 		}
 		if i >= len(buf) {
 			return unknown
@@ -224,7 +224,7 @@ func lookUp(word string) *entry {
 			return lexicon().aSecret
 		}
 	}
-	return lexicon().stem(buf[:len(word)])
+	return lexicon().longestStem(buf[:len(word)])
 }
 
 // secretNames are the endings of names of variables that hold secrets. They are read-only.
@@ -234,8 +234,8 @@ var secretNames = [][]byte{[]byte("_api_key"), []byte("_secret_key"), []byte("_p
 // Latin letters with lookalikes of other scripts, the lookalikes become Latin.
 func foldWord(word string) string {
 	word = strings.ToLower(word)
-	if mixes(word) {
-		word = skeleton(word)
+	if mixesScripts(word) {
+		word = nameSkeleton(word)
 	}
 	var b strings.Builder
 	for _, r := range norm.NFD.String(word) {

@@ -59,7 +59,7 @@ func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, 
 		t := snap.Set().All()[d]
 		ranks[d] = e.rankDuplicate(t, s.fused[d], s.countServerWords(t.Server, steer, own), s)
 	}
-	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(ranks[a].compare(ranks[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(ranks[a].compareRanks(ranks[b]), cmp.Compare(a, b)) })
 	p.doc, p.also = all[0], all[1:]
 	return p
 }
@@ -75,8 +75,8 @@ type duplicateRank struct {
 	score  float32
 }
 
-// compare puts the better first.
-func (a duplicateRank) compare(b duplicateRank) int {
+// compareRanks puts the better first.
+func (a duplicateRank) compareRanks(b duplicateRank) int {
 	return cmp.Or(
 		trueFirst(a.exact, b.exact), cmp.Compare(b.serverWords, a.serverWords), trueFirst(a.always, b.always),
 		cmp.Compare(b.uses, a.uses),

@@ -90,7 +90,7 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 	}
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
-	s.resize(snap.Len())
+	s.resizeFor(snap.Len())
 	markAllowed(snap.Set(), &q.Filter, s.allowed)
 	if q.Filter.Allow != nil {
 		s.markPermitted(snap.Set(), q.Filter.Allow)
@@ -110,7 +110,7 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 		some = splitClauses(a.text, &s.analyzer)
 	}
 	a.keepScores = len(parts)+len(some) > 0
-	whole, err := e.rank(ctx, a, s)
+	whole, err := e.rankTools(ctx, a, s)
 	if err != nil {
 		return nil, err
 	}

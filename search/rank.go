@@ -48,9 +48,9 @@ type scratch struct {
 	serverTerms map[string][]string // words of a server's name that the request has
 }
 
-// resize gives every array a place for each of n documents and resets what is cached per search. The arrays keep old
+// resizeFor gives every array a place for each of n documents and resets what is cached per search. The arrays keep old
 // contents: each step that fills one writes all of it.
-func (s *scratch) resize(n int) {
+func (s *scratch) resizeFor(n int) {
 	if cap(s.words) < n {
 		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n),
 			make([]float32, n)
@@ -104,8 +104,8 @@ func (r *ranking) firstPlaces(n int) []place { return r.places[:min(n, len(r.pla
 // leastDepth is how many places are ranked at least, so that the first ten do not depend on how many are shown.
 const leastDepth = clauseTo
 
-// rank orders the allowed tools for one request, or for one part of a request whose ranking was kept.
-func (e *Engine) rank(ctx context.Context, a request, s *scratch) (*ranking, error) {
+// rankTools orders the allowed tools for one request, or for one part of a request whose ranking was kept.
+func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking, error) {
 	if ctx.Err() != nil {
 		return nil, timeoutError(ctx)
 	}

@@ -18,7 +18,7 @@ func (e *Engine) rankEach(ctx context.Context, a request, texts []string, s *scr
 	for k, t := range texts {
 		a.text, a.keepScores = t, false
 		var err error
-		if out[k], err = e.rank(ctx, a, s); err != nil {
+		if out[k], err = e.rankTools(ctx, a, s); err != nil {
 			return nil, err
 		}
 	}
@@ -117,7 +117,7 @@ func (e *Engine) insertClauses(ctx context.Context, a request, clauses []string,
 	at := clauseFrom
 	for _, c := range clauses {
 		a.text, a.keepScores = c, false
-		one, err := e.rank(ctx, a, s)
+		one, err := e.rankTools(ctx, a, s)
 		if err != nil {
 			return nil, err
 		}

@@ -58,9 +58,9 @@ func (c *conversations) toolsOf(key conversationKey) []tool.ID {
 	return nil
 }
 
-// update adds the tools of this turn to a conversation, and notes which of them it needed. Using a task keeps the whole
-// conversation alive.
-func (c *conversations) update(key conversationKey, tools []tool.ID, needed func(tool.ID) bool) {
+// updateTools adds the tools of this turn to a conversation, and notes which of them it needed. Using a task keeps the
+// whole conversation alive.
+func (c *conversations) updateTools(key conversationKey, tools []tool.ID, needed func(tool.ID) bool) {
 	if key.session == "" {
 		return
 	}

@@ -2,7 +2,7 @@ package selection
 
 // What the tests outside of the package look at.
 var (
-	Formats    = formats
+	Formats    = allFormats
 	WriteTool  = writeTool
 	VerifyTool = verifyTool
 )

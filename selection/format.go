@@ -12,8 +12,8 @@ import (
 	"tooldex/tool"
 )
 
-// formats lists the formats that tools can be written in.
-func formats() []Format {
+// allFormats lists the formats that tools can be written in.
+func allFormats() []Format {
 	return []Format{
 		FormatMCP, FormatAnthropic, FormatOpenAI, FormatResponses,
 		FormatGemini,

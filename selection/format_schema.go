@@ -91,7 +91,7 @@ func withRequired(o, properties orderedjson.Tree, required []string) orderedjson
 // references to elsewhere than its definitions are replaced by what they refer to.
 func repairSchema(root orderedjson.Tree) orderedjson.Tree {
 	m := &schemaRepairer{root: root, left: maxSchemas}
-	out, _ := m.repair(root, nil).(orderedjson.Tree) // an object gives an object
+	out, _ := m.repairSchema(root, nil).(orderedjson.Tree) // an object gives an object
 	return out
 }
 
@@ -101,8 +101,8 @@ type schemaRepairer struct {
 	left int // references that may still be replaced: a few that hold several others each can make a schema of any size
 }
 
-// repair mends one schema. Within are the references that are being replaced.
-func (m *schemaRepairer) repair(v any, within []string) any {
+// repairSchema mends one schema. Within are the references that are being replaced.
+func (m *schemaRepairer) repairSchema(v any, within []string) any {
 	o, ok := v.(orderedjson.Tree)
 	if !ok {
 		return v
@@ -115,7 +115,7 @@ func (m *schemaRepairer) repair(v any, within []string) any {
 		case found && !slices.Contains(within, ref) && len(within) < maxNesting && m.left > 0:
 			m.left--
 			inner, _ := target.(orderedjson.Tree)
-			return m.repair(joinSchemas(inner, o.Without("$ref")), append(slices.Clip(within), ref))
+			return m.repairSchema(joinSchemas(inner, o.Without("$ref")), append(slices.Clip(within), ref))
 		default:
 			o = o.Without("$ref")
 		}
@@ -125,19 +125,19 @@ func (m *schemaRepairer) repair(v any, within []string) any {
 	for _, one := range o {
 		switch {
 		case slices.Contains(oneSchema, one.Key):
-			one.Value = m.repair(one.Value, within)
+			one.Value = m.repairSchema(one.Value, within)
 		case slices.Contains(namedSchema, one.Key):
 			named, _ := one.Value.(orderedjson.Tree)
 			inner := make(orderedjson.Tree, 0, len(named))
 			for _, p := range named {
-				inner = append(inner, orderedjson.Member[any]{Key: p.Key, Value: m.repair(p.Value, within)})
+				inner = append(inner, orderedjson.Member[any]{Key: p.Key, Value: m.repairSchema(p.Value, within)})
 			}
 			one.Value = inner
 		case slices.Contains(manySchemas, one.Key):
 			list, _ := one.Value.([]any)
 			inner := make([]any, 0, len(list))
 			for _, e := range list {
-				inner = append(inner, m.repair(e, within))
+				inner = append(inner, m.repairSchema(e, within))
 			}
 			if len(inner) == 0 { // must not be empty
 				continue

@@ -90,7 +90,7 @@ func TestManyReferences(t *testing.T) {
 	}
 	all := strings.Join(defs, ",")
 	schema := `{"type":"object","properties":{"a":{"$ref":"#/other/d0"}},"$defs":{` + all + `},"other":{` + all + `}}`
-	for _, f := range formats() {
+	for _, f := range allFormats() {
 		w, err := writeTool(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(schema)}, "n", f)
 		if err != nil || len(w.JSON) > 1<<20 {
 			t.Errorf("%s: %d bytes, %v", f, len(w.JSON), err)
@@ -173,7 +173,7 @@ func FuzzWrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
 		one := &tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(schema)}
-		for _, format := range formats() {
+		for _, format := range allFormats() {
 			w, err := writeTool(one, "n", format)
 			if err != nil || !json.Valid(w.JSON) {
 				t.Fatalf("%s: %v: %s", format, err, w.JSON)

@@ -50,8 +50,9 @@ func newCache(most int, least float64, age time.Duration) *messageCache {
 	}
 }
 
-// lookup returns the result for the same message or one that means the same, or nil. A different set empties the cache.
-func (c *messageCache) lookup(set *tool.Set, text, key string, v []float32) *searchOutcome {
+// lookupMessage returns the result for the same message or one that means the same, or nil. A different set empties the
+// cache.
+func (c *messageCache) lookupMessage(set *tool.Set, text, key string, v []float32) *searchOutcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lookups++
@@ -70,7 +71,7 @@ func (c *messageCache) lookup(set *tool.Set, text, key string, v []float32) *sea
 	}
 	one, _ := e.Value.(*cachedMessage)
 	if time.Since(one.at) > c.age {
-		c.evict(e)
+		c.evictMessage(e)
 		return nil
 	}
 	c.recent.MoveToFront(e)
@@ -95,24 +96,24 @@ func (c *messageCache) nearestMessage(key string, v []float32) *list.Element {
 	return best
 }
 
-// store remembers the result for a message, unless the set has changed meanwhile. It keeps v and f.
-func (c *messageCache) store(set *tool.Set, text, key string, v []float32, f *searchOutcome) {
+// storeMessage remembers the result for a message, unless the set has changed meanwhile. It keeps v and f.
+func (c *messageCache) storeMessage(set *tool.Set, text, key string, v []float32, f *searchOutcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.most <= 0 || c.set != set {
 		return
 	}
 	if old := c.byText[text]; old != nil {
-		c.evict(old)
+		c.evictMessage(old)
 	}
 	c.byText[text] = c.recent.PushFront(&cachedMessage{text: text, key: key, vector: v, found: f, at: time.Now()})
 	for c.recent.Len() > c.most {
-		c.evict(c.recent.Back())
+		c.evictMessage(c.recent.Back())
 	}
 }
 
-// evict removes one message. The caller holds the lock.
-func (c *messageCache) evict(e *list.Element) {
+// evictMessage removes one message. The caller holds the lock.
+func (c *messageCache) evictMessage(e *list.Element) {
 	one, _ := c.recent.Remove(e).(*cachedMessage)
 	delete(c.byText, one.text)
 }

@@ -94,11 +94,11 @@ func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string
 	var v []float32
 	if s.o.Embedder != nil && s.o.CacheSize > 0 {
 		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search tells of what is wrong with it
-			v = normalize(vs[0])
+			v = unitVector(vs[0])
 		}
 	}
 	key := s.costsOf(set).vocabulary.Key(text)
-	if f := s.cache.lookup(set, text, key, v); f != nil {
+	if f := s.cache.lookupMessage(set, text, key, v); f != nil {
 		return f, true, nil
 	}
 	res, err := s.o.Searcher.Search(ctx, tool.Query{
@@ -117,13 +117,13 @@ func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string
 		f.groups = append(f.groups, ids)
 	}
 	if f.degraded == "" {
-		s.cache.store(set, text, key, v, f)
+		s.cache.storeMessage(set, text, key, v, f)
 	}
 	return f, false, nil
 }
 
-// normalize returns a copy of v in unit length; the zero vector stays.
-func normalize(v []float32) []float32 {
+// unitVector returns a copy of v in unit length; the zero vector stays.
+func unitVector(v []float32) []float32 {
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)

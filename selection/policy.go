@@ -75,11 +75,11 @@ func (p Policy) allowsID(id tool.ID) bool {
 
 // allowsEverything reports whether there is nothing to hide, ever.
 func (p Policy) allowsEverything() bool {
-	return p.Reach == nil && !p.restricts(p.Servers) && p.Preferred == nil
+	return p.Reach == nil && !p.restrictsTools(p.Servers) && p.Preferred == nil
 }
 
-// restricts reports whether there is something to hide of these servers, whatever is preferred.
-func (p Policy) restricts(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
+// restrictsTools reports whether there is something to hide of these servers, whatever is preferred.
+func (p Policy) restrictsTools(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer, so
 // that limits count allowed tools only.
@@ -100,7 +100,7 @@ type policySearcher struct {
 func (s policySearcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	asked, now := q.Filter.Allow, s.policy.currentPreferences()
 	servers := s.policy.reachableServers()
-	if s.policy.restricts(servers) || now.hidesAnything() {
+	if s.policy.restrictsTools(servers) || now.hidesAnything() {
 		q.Filter.Allow = func(t *tool.Tool) bool {
 			return s.policy.allowsTool(t, servers, now) &&
 				(asked == nil || asked(t))
@@ -169,7 +169,7 @@ func (c *policyCatalog) Set() *tool.Set {
 	last := c.last.Load()
 	if last == nil || last.whole != whole || last.preferred != now || !slices.Equal(last.servers, servers) {
 		last = &allowedSubset{whole: whole, allowed: whole, servers: servers, preferred: now}
-		if c.policy.restricts(servers) || now.hidesAnything() || now.includesAnything() {
+		if c.policy.restrictsTools(servers) || now.hidesAnything() || now.includesAnything() {
 			last.allowed = whole.Subset(func(t *tool.Tool) *tool.Tool {
 				if !c.policy.allowsTool(t, servers, now) {
 					return nil

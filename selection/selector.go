@@ -150,7 +150,7 @@ func checkQuery(q Query) error {
 		return invalidPreference("mode", "is none of auto, manual, all")
 	}
 	known := false
-	for _, f := range formats() {
+	for _, f := range allFormats() {
 		known = known || f == q.Format
 	}
 	switch {
@@ -221,6 +221,7 @@ func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Prefe
 		}
 	}
 	b.orderTools(had)
-	s.conversations.update(key, b.pickedIDs(), func(id tool.ID) bool { return b.picked[b.at[id]].Source != FromSession })
+	s.conversations.updateTools(key, b.pickedIDs(),
+		func(id tool.ID) bool { return b.picked[b.at[id]].Source != FromSession })
 	return nil
 }

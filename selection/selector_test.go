@@ -335,7 +335,7 @@ func TestConversation(t *testing.T) {
 func TestConversationsAreBounded(t *testing.T) {
 	c := newConversations(time.Hour)
 	for i := range maxConversations + 10 {
-		c.update(conversationKey{session: fmt.Sprint(i)}, []tool.ID{"a/b"}, func(tool.ID) bool { return true })
+		c.updateTools(conversationKey{session: fmt.Sprint(i)}, []tool.ID{"a/b"}, func(tool.ID) bool { return true })
 	}
 	if len(c.byKey) != maxConversations || c.recent.Len() != maxConversations ||
 		c.toolsOf(conversationKey{session: "0"}) != nil || c.toolsOf(conversationKey{session: "10"}) == nil {
@@ -345,7 +345,7 @@ func TestConversationsAreBounded(t *testing.T) {
 	for i := range maxRemembered + 5 {
 		many = append(many, tool.ID(fmt.Sprint("a/", i)))
 	}
-	c.update(conversationKey{session: "long"}, many, func(id tool.ID) bool { return id > "a/1" })
+	c.updateTools(conversationKey{session: "long"}, many, func(id tool.ID) bool { return id > "a/1" })
 	if got := c.toolsOf(conversationKey{session: "long"}); len(got) != maxRemembered || slices.Contains(got, "a/0") {
 		t.Errorf("%d tools are kept: %v", len(got), got)
 	}

@@ -18,7 +18,7 @@ func TestSelectedToolsWarn(t *testing.T) {
 		},
 		"silent": {"", `"description":"Warning: it looks suspicious.`},
 	} {
-		for _, f := range formats() {
+		for _, f := range allFormats() {
 			x := &tool.Tool{Server: "a", Name: "b", Description: c.description, Warning: "it looks suspicious"}
 			w, err := writeTool(x, "b", f)
 			if err != nil || !strings.Contains(string(w.JSON), c.want) {

@@ -145,10 +145,10 @@ func oauthOptions(cfg *config.Config) (*access.OAuthOptions, error) {
 	return o, err
 }
 
-// open makes the gate, and returns the options of authorization servers with the resource filled in, nil without any.
-// ended is called with each principal whose token has ended; at is where the server listens, which is the resource if
-// the configuration names none. A profile that tokens are granted, and that does not exist, is a config.UsageError.
-func (a admission) open(hasProfile func(string) bool, at net.Addr, ended func(key string)) (*access.Gate,
+// openGate makes the gate, and returns the options of authorization servers with the resource filled in, nil without
+// any. ended is called with each principal whose token has ended; at is where the server listens, which is the resource
+// if the configuration names none. A profile that tokens are granted, and that does not exist, is a config.UsageError.
+func (a admission) openGate(hasProfile func(string) bool, at net.Addr, ended func(key string)) (*access.Gate,
 	*access.OAuthOptions, error,
 ) {
 	o := a.gate

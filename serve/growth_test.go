@@ -33,7 +33,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	}
 	all := newSurfaces(views, mcpsrv.Options{Logger: s.Logger()})
 	all.http = httpapi.Options{Rate: 1e9, Logger: s.Logger(), Upstreams: gateway.New(gateway.Options{})}
-	one, err := all.get(access.View{})
+	one, err := all.surfaceOf(access.View{})
 	if err != nil {
 		t.Fatal(err)
 	}

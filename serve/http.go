@@ -25,8 +25,8 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 			Hint: "is another tooldex running? choose another address with --listen", Err: err,
 		}
 	}
-	gate, oauth, err := s.admission.open(s.profileExists, l.Addr(), func(key string) {
-		s.all.each(func(one *surface) { one.mcp.EndSessions(key) })
+	gate, oauth, err := s.admission.openGate(s.profileExists, l.Addr(), func(key string) {
+		s.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) })
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -35,7 +35,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 		s.all.http.Resource = &httpapi.Resource{URL: oauth.Resource, Issuers: oauth.Issuers, Scopes: oauth.Scopes}
 	}
 	s.all.http.Access = gate
-	whole, err := s.all.get(access.View{})
+	whole, err := s.all.surfaceOf(access.View{})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -92,7 +92,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 
 // serverFor returns the HTTP server of a view, with the errors of get.
 func (all *surfaces) serverFor(key access.View) (*httpapi.Server, error) {
-	one, err := all.get(key)
+	one, err := all.surfaceOf(key)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (s selector) of(profile string) (*surface, error) {
 	if err := s.all.views.CheckProfile(profile); err != nil { // get would accept a mode
 		return nil, err
 	}
-	return s.all.get(access.View{Profile: profile, ReadOnly: s.readOnly})
+	return s.all.surfaceOf(access.View{Profile: profile, ReadOnly: s.readOnly})
 }
 
 // preferences stores what profiles prefer, and notifies clients of changes.

@@ -178,7 +178,7 @@ func (w *permissionWorld) anew(seed int) {
 		_ = v.session.Close()
 	}
 	if w.all != nil {
-		_ = w.all.shutdown(0)
+		_ = w.all.shutdownAll(0)
 	}
 	w.makeTools(seed)
 	profiles := map[string]config.Profile{}
@@ -299,7 +299,7 @@ func (w *permissionWorld) hide(profiles map[string]config.Profile) {
 
 func (w *permissionWorld) newView(key access.View) *permissionView {
 	w.t.Helper()
-	one, err := w.all.get(key)
+	one, err := w.all.surfaceOf(key)
 	if err != nil {
 		w.t.Fatal(err)
 	}

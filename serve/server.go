@@ -88,14 +88,15 @@ func Run(ctx context.Context, o Options) error {
 	defer func() { _ = s.service.Close() }()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := s.build(ctx, tracer); err != nil {
+	if err := s.buildParts(ctx, tracer); err != nil {
 		return err
 	}
-	standard, err := s.all.get(access.View{Profile: o.Config.Config().Serve.Profile})
+	standard, err := s.all.surfaceOf(access.View{Profile: o.Config.Config().Serve.Profile})
 	if err != nil { // the profile is one of the command line
 		return errors.Join(usageError(err), s.gateway.Close())
 	}
-	if err := s.views.Audit.Served(ctx, audit.Start, o.Version, s.describe()); err != nil && s.views.Audit.Required() {
+	if err := s.views.Audit.Served(ctx, audit.Start, o.Version, s.describeTransports()); err != nil &&
+		s.views.Audit.Required() {
 		return errors.Join(err, s.gateway.Close())
 	}
 	s.updater.start(ctx)
@@ -119,19 +120,19 @@ func Run(ctx context.Context, o Options) error {
 	return errors.Join(err, s.gateway.Close(), s.service.Learner.Close(), s.views.Meter.Close(), s.views.Audit.Close())
 }
 
-// build makes the gateway, the views and the surfaces. No upstream server is asked for anything yet.
-func (s *server) build(ctx context.Context, tracer *trace.Tracer) error {
+// buildParts makes the gateway, the views and the surfaces. No upstream server is asked for anything yet.
+func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 	s.updater = newUpdater(s)
 	s.gateway = s.service.NewGateway(gateway.Options{
-		OnListChanged: s.updater.announce, CloseGrace: upstreamGrace,
-		OnFeatures: func(string) { s.all.each(func(one *surface) { one.mcp.FeaturesChanged() }) },
+		OnListChanged: s.updater.announceServer, CloseGrace: upstreamGrace,
+		OnFeatures: func(string) { s.all.eachSurface(func(one *surface) { one.mcp.FeaturesChanged() }) },
 		OnResourceUpdated: func(server, uri string) {
-			s.all.each(func(one *surface) { one.mcp.ResourceUpdated(server, uri) })
+			s.all.eachSurface(func(one *surface) { one.mcp.ResourceUpdated(server, uri) })
 		},
 	})
 	var err error
 	s.views, err = s.service.NewViews(ctx, service.ViewOptions{
-		Gateway: s.gateway, Tracer: tracer, Sessions: func() int { return s.all.sessions() },
+		Gateway: s.gateway, Tracer: tracer, Sessions: func() int { return s.all.countSessions() },
 	})
 	if err != nil {
 		return errors.Join(err, s.gateway.Close())
@@ -153,8 +154,8 @@ func (s *server) build(ctx context.Context, tracer *trace.Tracer) error {
 	return nil
 }
 
-// describe names the transports for the audit log.
-func (s *server) describe() string {
+// describeTransports names the transports for the audit log.
+func (s *server) describeTransports() string {
 	switch http := "http " + s.o.Listen; {
 	case s.o.Stdin == nil:
 		return http
@@ -169,7 +170,7 @@ func (s *server) describe() string {
 // others by stop.
 func (s *server) runTransports(ctx context.Context, stop func(), transports []func(context.Context) error) (err error) {
 	ended, down := make(chan error, len(transports)), make(chan error, 1)
-	context.AfterFunc(ctx, func() { down <- s.all.shutdown(finishMCP) })
+	context.AfterFunc(ctx, func() { down <- s.all.shutdownAll(finishMCP) })
 	for _, run := range transports {
 		go func() { ended <- run(ctx) }()
 	}

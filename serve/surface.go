@@ -59,9 +59,9 @@ func warnUnknownServers(s *service.Service, name string, p config.Profile) {
 	}
 }
 
-// get returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is
+// surfaceOf returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is
 // neither, and Unavailable after shutdown.
-func (all *surfaces) get(key access.View) (*surface, error) {
+func (all *surfaces) surfaceOf(key access.View) (*surface, error) {
 	if err := all.views.CheckName(key.Profile); err != nil {
 		return nil, err
 	}
@@ -124,16 +124,16 @@ func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Op
 	return o
 }
 
-// reconfigure applies the current settings of tools/list to all surfaces. Sessions go on; those of a removed profile
+// applyListing applies the current settings of tools/list to all surfaces. Sessions go on; those of a removed profile
 // see no tool.
-func (all *surfaces) reconfigure() {
+func (all *surfaces) applyListing() {
 	cfg := all.views.Service.Config()
-	all.each(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key.Profile)) })
+	all.eachSurface(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key.Profile)) })
 }
 
-// each calls do with every surface that exists at the time of the call, without holding the lock, so that do may build
-// surfaces.
-func (all *surfaces) each(do func(*surface)) {
+// eachSurface calls do with every surface that exists at the time of the call, without holding the lock, so that do may
+// build surfaces.
+func (all *surfaces) eachSurface(do func(*surface)) {
 	all.mu.Lock()
 	made := slices.Collect(maps.Values(all.byKey))
 	all.mu.Unlock()
@@ -152,13 +152,13 @@ func (all *surfaces) ready(context.Context) error {
 
 // catalogChanged notifies clients that the tools have changed.
 func (all *surfaces) catalogChanged() {
-	all.each(func(one *surface) { one.mcp.CatalogChanged() })
+	all.eachSurface(func(one *surface) { one.mcp.CatalogChanged() })
 }
 
-// sessions counts the open MCP sessions.
-func (all *surfaces) sessions() int {
+// countSessions counts the open MCP sessions.
+func (all *surfaces) countSessions() int {
 	n := 0
-	all.each(func(one *surface) { n += one.mcp.Sessions() })
+	all.eachSurface(func(one *surface) { n += one.mcp.Sessions() })
 	return n
 }
 
@@ -174,7 +174,7 @@ func (all *surfaces) mcpHandler(key access.View) http.Handler {
 			}
 			name = key.Profile
 		}
-		one, err := all.get(access.View{Profile: name, ReadOnly: key.ReadOnly})
+		one, err := all.surfaceOf(access.View{Profile: name, ReadOnly: key.ReadOnly})
 		switch tool.CodeOf(err) {
 		case tool.NotFound:
 			http.Error(w, err.Error(), http.StatusNotFound)
@@ -186,9 +186,9 @@ func (all *surfaces) mcpHandler(key access.View) http.Handler {
 	})
 }
 
-// shutdown ends all MCP servers at the same time, once they have answered their requests or the time is over. No
+// shutdownAll ends all MCP servers at the same time, once they have answered their requests or the time is over. No
 // surface is built after it was called.
-func (all *surfaces) shutdown(within time.Duration) error {
+func (all *surfaces) shutdownAll(within time.Duration) error {
 	all.mu.Lock()
 	all.closed = true
 	all.mu.Unlock()
@@ -197,7 +197,7 @@ func (all *surfaces) shutdown(within time.Duration) error {
 	var ends sync.WaitGroup
 	var mu sync.Mutex
 	var errs []error
-	all.each(func(one *surface) {
+	all.eachSurface(func(one *surface) {
 		ends.Go(func() {
 			err := one.mcp.Shutdown(ctx)
 			mu.Lock()

@@ -45,9 +45,9 @@ func newUpdater(s *server) *updater {
 	return &updater{server: s, queue: make(chan string, 256)}
 }
 
-// announce queues a server whose tools have changed. It does not block: if the queue is full, the server is read after
-// its next announcement or poll.
-func (u *updater) announce(server string) {
+// announceServer queues a server whose tools have changed. It does not block: if the queue is full, the server is read
+// after its next announcement or poll.
+func (u *updater) announceServer(server string) {
 	select {
 	case u.queue <- server:
 	default:
@@ -109,7 +109,7 @@ func (u *updater) readUpstreams(ctx context.Context, unread []upstream.Server) {
 		case <-poll.C:
 			for _, status := range u.gateway.Status() {
 				if status.State == upstream.Running || status.State == upstream.Failed && status.Tools == 0 {
-					u.announce(status.Server)
+					u.announceServer(status.Server)
 				}
 			}
 		}
@@ -253,7 +253,7 @@ func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 		u.logProfiles(change)
 	}
 	if change.Profiles() || change.Listing() {
-		u.all.reconfigure()
+		u.all.applyListing()
 		u.o.Logger.Info("tools are listed as the configuration says now")
 	}
 	if change.Confirmation() {
@@ -299,7 +299,7 @@ func (u *updater) applyServers(ctx context.Context, change config.Change) {
 	for _, s := range change.Now.Servers {
 		i := find(change.Before.Servers, s.Name)
 		if !s.Disabled && (i < 0 || !service.SameServer(change.Before.Servers[i], s)) {
-			u.announce(s.Name)
+			u.announceServer(s.Name)
 		}
 	}
 }

@@ -69,8 +69,8 @@ func (s *Service) MeasureProposals(ctx context.Context, proposals []tool.Proposa
 				return nil, nil, err
 			}
 			part.into.Requests++
-			part.into.Before.add(was)
-			part.into.After.add(now)
+			part.into.Before.addPlace(was)
+			part.into.After.addPlace(now)
 			if was > 0 && now == 0 {
 				out.Lost = append(out.Lost, LostRequest{q.Text, q.Tool})
 			}
@@ -103,8 +103,8 @@ func findPlace(ctx context.Context, by *search.Engine, set *tool.Set, q catalog.
 	return 0, nil
 }
 
-// add counts a place as findPlace returns it.
-func (h *Hits) add(place int) {
+// addPlace counts a place as findPlace returns it.
+func (h *Hits) addPlace(place int) {
 	if place == 1 {
 		h.First++
 	}

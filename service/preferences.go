@@ -35,7 +35,7 @@ func (x *Views) SetPreferences(ctx context.Context, profile string, base uint64,
 		return p, 0, err
 	}
 	// Names are checked against the tools of the profile: an error about another would reveal that it exists.
-	policy := x.policy(access.View{Profile: profile})
+	policy := x.policyOf(access.View{Profile: profile})
 	policy.Preferred = nil // what is hidden now may be shown again
 	p, err := selection.Check(p, policy.Catalog(x.Service.Catalog).Set())
 	if err != nil {
@@ -53,7 +53,7 @@ func (x *Views) RefreshPreferences(ctx context.Context) (changed bool, err error
 // CheckProfile returns a NotFound error for a name that is not that of a profile. Modes have no preferences of their
 // own.
 func (x *Views) CheckProfile(name string) error {
-	if _, ok := x.profile(name); ok || name == WholeProfile {
+	if _, ok := x.profileNamed(name); ok || name == WholeProfile {
 		return nil
 	}
 	return &tool.Error{

@@ -58,7 +58,10 @@ func newSearchPhrases(t *tool.Tool, lending bool, lenders []search.Lender) *Sear
 		add(Phrase{Kind: synonym, From: tool.Declared, Text: text})
 	}
 	for _, l := range lenders {
-		out.Lenders = append(out.Lenders, Lender{l.Archetype, l.Title, hundredths(l.Like), hundredths(l.Weight)})
+		out.Lenders = append(out.Lenders, Lender{
+			l.Archetype, l.Title, roundHundredths(l.Like),
+			roundHundredths(l.Weight),
+		})
 		for _, u := range l.Utterances {
 			add(Phrase{utterance, tool.Borrowed, u, l.Archetype})
 		}
@@ -69,8 +72,8 @@ func newSearchPhrases(t *tool.Tool, lending bool, lenders []search.Lender) *Sear
 	return out
 }
 
-// hundredths rounds to two decimals.
-func hundredths(x float64) float64 { return math.Round(100*x) / 100 }
+// roundHundredths rounds to two decimals.
+func roundHundredths(x float64) float64 { return math.Round(100*x) / 100 }
 
 // Uses returns how much use a tool has, as learned from calls, to two decimals.
-func (s *Service) Uses(id tool.ID) float64 { return hundredths(s.Learner.Uses(id)) }
+func (s *Service) Uses(id tool.ID) float64 { return roundHundredths(s.Learner.Uses(id)) }

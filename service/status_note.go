@@ -81,7 +81,7 @@ func ReadStatusNotes(dir string) map[string]upstream.Status {
 			continue // it is being written
 		}
 		for _, st := range list {
-			if have, ok := out[st.Server]; !ok || rank(st.State) > rank(have.State) {
+			if have, ok := out[st.Server]; !ok || rankState(st.State) > rankState(have.State) {
 				out[st.Server] = st
 			}
 		}
@@ -89,8 +89,8 @@ func ReadStatusNotes(dir string) map[string]upstream.Status {
 	return out
 }
 
-// rank orders states by what they say about a server that several processes use.
-func rank(s upstream.State) int {
+// rankState orders states by what they say about a server that several processes use.
+func rankState(s upstream.State) int {
 	return slices.Index([]upstream.State{
 		upstream.Configured, upstream.Known, upstream.Failed, upstream.Starting, upstream.Installing, upstream.Running,
 	}, s)

@@ -94,15 +94,15 @@ func (s *Service) openAudit() *audit.Log {
 	return NewAuditLog(s.Config(), audit.Options{Catalog: s.Catalog, Logger: s.o.Logger})
 }
 
-// profile returns a profile of the current configuration.
-func (x *Views) profile(name string) (config.Profile, bool) {
+// profileNamed returns a profile of the current configuration.
+func (x *Views) profileNamed(name string) (config.Profile, bool) {
 	p, ok := x.Service.Config().Profiles[name]
 	return p, ok
 }
 
 // CheckName returns a NotFound error for a name that is neither that of a profile nor of a mode.
 func (x *Views) CheckName(name string) error {
-	if _, ok := x.profile(name); ok || name == WholeProfile || config.IsMode(name) {
+	if _, ok := x.profileNamed(name); ok || name == WholeProfile || config.IsMode(name) {
 		return nil
 	}
 	return &tool.Error{
@@ -114,9 +114,12 @@ func (x *Views) CheckName(name string) error {
 // that does not exist shows nothing until it does.
 func (x *Views) New(key access.View) *View {
 	s := x.Service
-	v := &View{Key: key, policy: x.policy(key)}
+	v := &View{Key: key, policy: x.policyOf(key)}
 	v.Catalog = v.policy.Catalog(s.Catalog)
-	guard := confirm.New(confirm.Options{Catalog: s.Catalog, Rules: func() confirm.Rules { return x.rules(key) }})
+	guard := confirm.New(confirm.Options{
+		Catalog: s.Catalog,
+		Rules:   func() confirm.Rules { return x.confirmRules(key) },
+	})
 	v.NeedsConfirmation = guard.Needs
 
 	// The chain of searches. Filters narrow the query on its way in, so that a limit of 5 means 5.
@@ -137,11 +140,11 @@ func (x *Views) New(key access.View) *View {
 	return v
 }
 
-// policy returns what a view shows: always what its profile says at that moment, and nothing once the profile is gone.
-// A mode's name shows everything, with the preferences of the whole.
-func (x *Views) policy(key access.View) selection.Policy {
+// policyOf returns what a view shows: always what its profile says at that moment, and nothing once the profile is
+// gone. A mode's name shows everything, with the preferences of the whole.
+func (x *Views) policyOf(key access.View) selection.Policy {
 	profile := key.Profile
-	if _, ok := x.profile(profile); !ok && config.IsMode(profile) {
+	if _, ok := x.profileNamed(profile); !ok && config.IsMode(profile) {
 		profile = WholeProfile
 	}
 	out := selection.Policy{
@@ -150,7 +153,7 @@ func (x *Views) policy(key access.View) selection.Policy {
 	}
 	if profile != WholeProfile {
 		out.Reach = func() []string {
-			if p, ok := x.profile(profile); ok {
+			if p, ok := x.profileNamed(profile); ok {
 				return p.Servers
 			}
 			return []string{noServer}
@@ -162,11 +165,11 @@ func (x *Views) policy(key access.View) selection.Policy {
 // noServer matches no server: a list with it alone shows nothing, where an empty one would show everything.
 const noServer = "/"
 
-// rules returns which calls of a view need confirmation: by the profile's own mode, or that of the whole, and by the
-// names of both.
-func (x *Views) rules(key access.View) confirm.Rules {
+// confirmRules returns which calls of a view need confirmation: by the profile's own mode, or that of the whole, and by
+// the names of both.
+func (x *Views) confirmRules(key access.View) confirm.Rules {
 	c := x.Service.Config().Serve
-	p, _ := x.profile(key.Profile)
+	p, _ := x.profileNamed(key.Profile)
 	out := confirm.Rules{
 		Mode: confirm.Mode(c.Confirm), Tools: slices.Concat(c.ConfirmTools, p.ConfirmTools),
 		Except: slices.Concat(c.ConfirmExcept, p.ConfirmExcept), Within: c.ConfirmWithin(),
@@ -185,7 +188,7 @@ func (x *Views) newSelector(v *View, searcher tool.Searcher) *selection.Selector
 		Profile: v.Key.Profile, Confirms: v.NeedsConfirmation,
 		MaxTools: c.Select.MaxTools, CacheSize: c.Select.CacheSize,
 		Core: func() []string {
-			p, _ := x.profile(v.Key.Profile)
+			p, _ := x.profileNamed(v.Key.Profile)
 			return slices.Concat(x.Service.Config().Serve.Always, p.Always)
 		},
 	}

@@ -48,14 +48,14 @@ type Manifest struct {
 func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, error) {
 	m := &Manifest{Format: backupFormat, Version: version, Made: time.Now().UTC().Truncate(time.Second), Layout: layout}
 	var copied string
-	err := s.read(ctx, func(tx *bolt.Tx) error {
-		if err := s.check(tx); err != nil {
+	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		if err := s.checkTx(tx); err != nil {
 			return err
 		}
-		m.Generation = generation(tx)
+		m.Generation = readGeneration(tx)
 		m.Tools, m.Servers = countValues(tx, bucketTools), countValues(tx, bucketServers)
 		var err error
-		copied, err = newStoreAt(file).build(func(to *bolt.Tx) error { return copyBuckets(tx, to, nil) })
+		copied, err = newStoreAt(file).buildFile(func(to *bolt.Tx) error { return copyBuckets(tx, to, nil) })
 		return writeError(file, err)
 	})
 	if copied != "" {
@@ -64,7 +64,7 @@ func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, er
 	if err != nil {
 		return nil, err
 	}
-	if err := m.pack(copied, file); err != nil {
+	if err := m.packZip(copied, file); err != nil {
 		return nil, writeError(file, err)
 	}
 	return m, nil
@@ -93,8 +93,8 @@ func countValues(tx *bolt.Tx, bucket string) int {
 	return int(readSum(tx, bucket).values)
 }
 
-// pack writes the zip file, and sets the size and the checksum in m on the way: the manifest comes last in the file.
-func (m *Manifest) pack(from, to string) error {
+// packZip writes the zip file, and sets the size and the checksum in m on the way: the manifest comes last in the file.
+func (m *Manifest) packZip(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, strin
 				old = changeNumbers{}
 			}
 		}
-		if err := newStoreAt(beside).update(ctx, old.writeBeyond); err != nil {
+		if err := newStoreAt(beside).writeTx(ctx, old.writeBeyond); err != nil {
 			return err
 		}
 		if _, err := os.Stat(s.path); err == nil {
@@ -157,7 +157,7 @@ func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, strin
 		return s.explainAny(atomicfile.Replace(beside, s.path))
 	})
 	if err != nil {
-		return nil, "", errors.Join(err, remove(beside))
+		return nil, "", errors.Join(err, removeFile(beside))
 	}
 	return m, kept, nil
 }
@@ -207,10 +207,10 @@ func (s *Store) unpackBeside(ctx context.Context, file string) (_ *Manifest, _ s
 	beside := atomicfile.Beside(s.path)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, remove(beside))
+			err = errors.Join(err, removeFile(beside))
 		}
 	}()
-	if err = m.unpack(&z.Reader, beside); err != nil {
+	if err = m.unpackStore(&z.Reader, beside); err != nil {
 		return nil, "", bad("is damaged, or the disk is full", err)
 	}
 	inner := newStoreAt(beside)
@@ -253,8 +253,8 @@ func readManifest(z *zip.Reader) (*Manifest, error) {
 	return m, nil
 }
 
-// unpack writes the store's file from the backup. It fails unless size and checksum are those of the manifest.
-func (m *Manifest) unpack(z *zip.Reader, to string) error {
+// unpackStore writes the store's file from the backup. It fails unless size and checksum are those of the manifest.
+func (m *Manifest) unpackStore(z *zip.Reader, to string) error {
 	f, err := z.Open(FileName)
 	if err != nil {
 		return err

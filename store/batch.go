@@ -77,24 +77,24 @@ func (b *Batch) Empty() bool {
 // described at Batch.Base; Invalid for a record without a tool or with a name that cannot be a key; Timeout and
 // Internal as at [Open].
 func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
-	if err := b.validate(); err != nil {
+	if err := b.checkBatch(); err != nil {
 		return 0, err
 	}
 	if b.Empty() {
 		return s.Generation(ctx)
 	}
-	err = s.update(ctx, func(tx *bolt.Tx) error {
+	err = s.writeTx(ctx, func(tx *bolt.Tx) error {
 		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
-		if have := generation(tx); b.Base != 0 && have != b.Base {
+		if have := readGeneration(tx); b.Base != 0 && have != b.Base {
 			return &tool.Error{
 				Code: tool.Unavailable, Op: "write store",
 				Msg:  fmt.Sprintf("generation %d of %s is gone, it is at %d", b.Base, s.path, have),
 				Hint: "load it again and repeat", Err: ErrChanged,
 			}
 		}
-		if err := s.apply(tx, b); err != nil {
+		if err := s.applyBatch(tx, b); err != nil {
 			return err
 		}
 		gen, err = raiseGeneration(tx)
@@ -109,8 +109,8 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 // maxKey is the longest key in bytes, well below the limit of bbolt, so that pages hold several.
 const maxKey = 4096
 
-// validate refuses batches that could not be read back: missing names, long ones, and vectors of other dimensions.
-func (b *Batch) validate() error {
+// checkBatch refuses batches that could not be read back: missing names, long ones, and vectors of other dimensions.
+func (b *Batch) checkBatch() error {
 	bad := func(what, name string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what,
 			name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", maxKey)}
@@ -147,63 +147,63 @@ func (b *Batch) validate() error {
 	return nil
 }
 
-// apply makes the changes of b in tx. Keys are put in ascending order, which keeps bbolt's pages full. Removals come
-// before puts, so that a batch that has both for a key leaves it put.
-func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
+// applyBatch makes the changes of b in tx. Keys are put in ascending order, which keeps bbolt's pages full. Removals
+// come before puts, so that a batch that has both for a key leaves it put.
+func (s *Store) applyBatch(tx *bolt.Tx, b *Batch) error {
 	w := newPutter(s, tx)
 	records := slices.Clone(b.Records)
 	slices.SortStableFunc(records, func(x, y Record) int { return cmp.Compare(x.Tool.ID(), y.Tool.ID()) })
-	w.bucket(bucketTools)
+	w.useBucket(bucketTools)
 	for _, id := range b.Remove {
-		w.delete(string(id))
+		w.deleteKey(string(id))
 	}
 	for i := range records {
-		w.put([]byte(records[i].Tool.ID()), encodeRecord(&records[i]))
+		w.putSealed([]byte(records[i].Tool.ID()), encodeRecord(&records[i]))
 	}
-	w.bucket(bucketServers)
+	w.useBucket(bucketServers)
 	for _, name := range b.RemoveServers {
-		w.delete(name)
+		w.deleteKey(name)
 	}
 	for _, v := range b.Servers {
 		w.putJSON(v.Name, v)
 	}
-	w.bucket(bucketSources)
+	w.useBucket(bucketSources)
 	for _, name := range b.RemoveSources {
-		w.delete(name)
+		w.deleteKey(name)
 	}
 	for _, v := range b.Sources {
 		w.putJSON(v.Name, v)
 	}
-	w.bucket(bucketOverlays)
+	w.useBucket(bucketOverlays)
 	for _, name := range b.RemoveOverlays {
-		w.delete(name)
+		w.deleteKey(name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Overlays)) {
-		w.put([]byte(name), b.Overlays[name])
+		w.putSealed([]byte(name), b.Overlays[name])
 	}
 	w.putTrust(b.Trust)
 	if len(b.Vectors)+len(b.DropVectors) > 0 {
-		w.bucket(bucketVectors, modelKey(b.Model))
+		w.useBucket(bucketVectors, modelKey(b.Model))
 		for _, h := range b.DropVectors {
-			w.delete(string(h[:]))
+			w.deleteKey(string(h[:]))
 		}
 		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int {
 			return bytes.Compare(x[:],
 				y[:])
 		}) {
-			w.put(h[:], encodeVector(b.Vectors[h]))
+			w.putSealed(h[:], encodeVector(b.Vectors[h]))
 		}
 	}
 	if len(b.Analyses)+len(b.DropAnalyses) > 0 {
-		w.bucket(bucketAnalyses, knowledgeKey(b.Knowledge))
+		w.useBucket(bucketAnalyses, knowledgeKey(b.Knowledge))
 		for _, h := range b.DropAnalyses {
-			w.delete(string(h[:]))
+			w.deleteKey(string(h[:]))
 		}
 		for _, h := range slices.SortedFunc(maps.Keys(b.Analyses), func(x, y tool.Hash) int {
 			return bytes.Compare(x[:],
 				y[:])
 		}) {
-			w.put(h[:], b.Analyses[h])
+			w.putSealed(h[:], b.Analyses[h])
 		}
 	}
 	return w.writeSums()
@@ -226,8 +226,8 @@ func newPutter(s *Store, tx *bolt.Tx) *putter {
 	return &putter{s: s, tx: tx, sums: map[string]bucketSum{}}
 }
 
-// bucket makes a bucket the one that is written to, and creates it if need be. Buckets inside another have no sum.
-func (w *putter) bucket(name string, inner ...[]byte) {
+// useBucket makes a bucket the one that is written to, and creates it if need be. Buckets inside another have no sum.
+func (w *putter) useBucket(name string, inner ...[]byte) {
 	if w.err != nil {
 		return
 	}
@@ -242,13 +242,13 @@ func (w *putter) bucket(name string, inner ...[]byte) {
 	}
 }
 
-// put seals a payload and stores it under key.
-func (w *putter) put(key, payload []byte) {
+// putSealed seals a payload and stores it under key.
+func (w *putter) putSealed(key, payload []byte) {
 	if w.err == nil {
 		w.err = w.s.injectFault("put")
 	}
 	if w.err == nil {
-		sealed := seal(key, payload)
+		sealed := sealPayload(key, payload)
 		w.updateSum(key, sealed)
 		w.err = w.b.Put(key, sealed)
 	}
@@ -264,7 +264,7 @@ func (w *putter) updateSum(key, sealed []byte) {
 	if !ok {
 		of = readSum(w.tx, w.now)
 	}
-	w.sums[w.now] = of.without(w.b.Get(key)).with(sealed)
+	w.sums[w.now] = of.removeValue(w.b.Get(key)).addValue(sealed)
 }
 
 // writeSums stores the sums that changed, and returns the first error of all calls before. It must be called once, at
@@ -272,7 +272,7 @@ func (w *putter) updateSum(key, sealed []byte) {
 func (w *putter) writeSums() error {
 	for name, of := range w.sums {
 		if w.err == nil {
-			w.err = of.write(w.tx, name)
+			w.err = of.writeSum(w.tx, name)
 		}
 	}
 	return w.err
@@ -283,10 +283,10 @@ func (w *putter) putJSON(key string, v any) {
 	if err != nil && w.err == nil {
 		w.err = err
 	}
-	w.put([]byte(key), payload)
+	w.putSealed([]byte(key), payload)
 }
 
-func (w *putter) delete(key string) {
+func (w *putter) deleteKey(key string) {
 	if w.err == nil {
 		w.err = w.s.injectFault("delete")
 	}

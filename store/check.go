@@ -11,11 +11,11 @@ import (
 // bbolt verify its pages. It holds the shared lock meanwhile. The error joins all that was found, and wraps
 // [ErrDamaged]; nil means that the file is consistent.
 func (s *Store) Check(ctx context.Context) error {
-	return s.read(ctx, s.check)
+	return s.readCurrent(ctx, s.checkTx)
 }
 
-// check is Check in a transaction.
-func (s *Store) check(tx *bolt.Tx) error {
+// checkTx is Check in a transaction.
+func (s *Store) checkTx(tx *bolt.Tx) error {
 	snap := newSnapshot()
 	if err := snap.readPages(tx.DB()); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (s *Store) check(tx *bolt.Tx) error {
 	snap.readRest(tx)
 	learnedBucket.getAll(tx, snap)
 	countBucket.getAll(tx, snap)
-	preferences(tx, snap)
+	readPreferences(tx, snap)
 	for _, name := range []string{bucketVectors, bucketAnalyses} {
 		outer := tx.Bucket([]byte(name))
 		if err := outer.ForEachBucket(func(k []byte) error {

@@ -45,18 +45,18 @@ func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 			if err := s.checkLayout(tx); err != nil {
 				return err
 			}
-			if have := generation(tx); have != used.Generation {
+			if have := readGeneration(tx); have != used.Generation {
 				return &tool.Error{
 					Code: tool.Unavailable, Op: "compact",
 					Msg: fmt.Sprintf("the store was changed meanwhile, from generation %d to %d", used.Generation,
 						have), Hint: "try again", Err: ErrChanged,
 				}
 			}
-			if err := s.check(tx); err != nil {
+			if err := s.checkTx(tx); err != nil {
 				return err
 			}
 			var err error
-			beside, err = s.build(func(to *bolt.Tx) error { return copyBuckets(tx, to, used.isUsed(out)) })
+			beside, err = s.buildFile(func(to *bolt.Tx) error { return copyBuckets(tx, to, used.isUsed(out)) })
 			return err
 		})
 		if err != nil {

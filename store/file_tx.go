@@ -28,8 +28,8 @@ var (
 	errEmpty = errors.New("it is empty")
 )
 
-// view runs fn in a read transaction under the shared lock. Slices that fn gets from tx are invalid once it returns.
-func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
+// readTx runs fn in a read transaction under the shared lock. Slices that fn gets from tx are invalid once it returns.
+func (s *Store) readTx(ctx context.Context, fn func(*bolt.Tx) error) error {
 	err := s.withFile(ctx, true, func(db *bolt.DB) error {
 		return db.View(func(tx *bolt.Tx) error {
 			if err := s.checkLength(tx); err != nil {
@@ -38,13 +38,13 @@ func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
 			return fn(tx)
 		})
 	})
-	s.health.record(true, err)
+	s.health.recordError(true, err)
 	return err
 }
 
-// update runs fn in a write transaction under the exclusive lock. If it returns nil, the changes are on the disk;
+// writeTx runs fn in a write transaction under the exclusive lock. If it returns nil, the changes are on the disk;
 // otherwise none are made.
-func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
+func (s *Store) writeTx(ctx context.Context, fn func(*bolt.Tx) error) error {
 	err := s.withFile(ctx, false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
 			if err := s.checkLength(tx); err != nil {
@@ -56,7 +56,7 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 			return s.injectFault("commit")
 		})
 	})
-	s.health.record(false, err)
+	s.health.recordError(false, err)
 	return err
 }
 
@@ -78,7 +78,7 @@ func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) e
 			err = s.damagedError(fmt.Errorf("%v", p))
 		}
 	}()
-	db, err := s.acquire(ctx, readOnly, &held)
+	db, err := s.acquireFile(ctx, readOnly, &held)
 	if err != nil {
 		return err
 	}
@@ -88,12 +88,12 @@ func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) e
 	return errors.Join(err, db.Close())
 }
 
-// acquire opens the file and gets its lock. It tries again until the lock is free, ctx ends or the timeout is over.
+// acquireFile opens the file and gets its lock. It tries again until the lock is free, ctx ends or the timeout is over.
 // *held is the file that was opened last.
-func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bolt.DB, error) {
+func (s *Store) acquireFile(ctx context.Context, readOnly bool, held **os.File) (*bolt.DB, error) {
 	deadline := time.Now().Add(s.o.LockTimeout)
 	for wait := firstWait; ; wait = min(wait*2, mostWait) {
-		db, err := s.open(readOnly, held)
+		db, err := s.openOnce(readOnly, held)
 		if err == nil {
 			return db, nil
 		}
@@ -119,9 +119,9 @@ func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bo
 	}
 }
 
-// open makes one attempt. It sets *held to the open file, for the case that bbolt panics before it returns. The error
-// is ErrTimeout of bbolt if the lock is taken, and errMoved if the file was replaced while it was being opened.
-func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
+// openOnce makes one attempt. It sets *held to the open file, for the case that bbolt panics before it returns. The
+// error is ErrTimeout of bbolt if the lock is taken, and errMoved if the file was replaced while it was being opened.
+func (s *Store) openOnce(readOnly bool, held **os.File) (*bolt.DB, error) {
 	if err := s.injectFault("open"); err != nil {
 		return nil, err
 	}

@@ -22,16 +22,16 @@ func checksum(key, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, payload)
 }
 
-// seal returns a copy of payload followed by its checksum.
-func seal(key, payload []byte) []byte {
+// sealPayload returns a copy of payload followed by its checksum.
+func sealPayload(key, payload []byte) []byte {
 	out := make([]byte, 0, len(payload)+sumLen)
 	out = append(out, payload...)
 	return binary.LittleEndian.AppendUint32(out, checksum(key, payload))
 }
 
-// unseal returns the payload of a sealed value, which shares memory with value. The error is errTruncated or
+// unsealValue returns the payload of a sealed value, which shares memory with value. The error is errTruncated or
 // errChecksum.
-func unseal(key, value []byte) ([]byte, error) {
+func unsealValue(key, value []byte) ([]byte, error) {
 	if len(value) < sumLen {
 		return nil, errTruncated
 	}
@@ -46,36 +46,36 @@ func unseal(key, value []byte) ([]byte, error) {
 // and readers skip tags that they do not know, so that fields can be added within a layout.
 type writer struct{ b []byte }
 
-// field writes v even if it is empty.
-func (w *writer) field(tag byte, v []byte) {
+// writeField writes v even if it is empty.
+func (w *writer) writeField(tag byte, v []byte) {
 	w.b = append(w.b, tag)
 	w.b = binary.AppendUvarint(w.b, uint64(len(v)))
 	w.b = append(w.b, v...)
 }
 
 // bytes, text and number write nothing for a zero value, which is what a reader has without the field.
-func (w *writer) bytes(tag byte, v []byte) {
+func (w *writer) writeBytes(tag byte, v []byte) {
 	if len(v) > 0 {
-		w.field(tag, v)
+		w.writeField(tag, v)
 	}
 }
 
-func (w *writer) text(tag byte, s string) {
+func (w *writer) writeText(tag byte, s string) {
 	if s != "" {
-		w.element(tag, s)
+		w.writeElement(tag, s)
 	}
 }
 
-// element writes s even if it is empty, as an element of a list. The same tag is written once for each element.
-func (w *writer) element(tag byte, s string) {
+// writeElement writes s even if it is empty, as an element of a list. The same tag is written once for each element.
+func (w *writer) writeElement(tag byte, s string) {
 	w.b = append(w.b, tag)
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)))
 	w.b = append(w.b, s...)
 }
 
-func (w *writer) number(tag byte, n int64) {
+func (w *writer) writeNumber(tag byte, n int64) {
 	if n != 0 {
-		w.field(tag, binary.AppendVarint(nil, n))
+		w.writeField(tag, binary.AppendVarint(nil, n))
 	}
 }
 

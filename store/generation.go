@@ -39,8 +39,8 @@ func (s *Store) readGeneration(ctx context.Context) (gen, preferred uint64, err 
 		info.Size() == s.lastSeen.info.Size() && info.ModTime().Equal(s.lastSeen.info.ModTime()) {
 		return s.lastSeen.generation, s.lastSeen.preferred, nil
 	}
-	if err := s.read(ctx, func(tx *bolt.Tx) error {
-		gen, preferred = generation(tx), counter(tx, keyPreferences)
+	if err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		gen, preferred = readGeneration(tx), readCounter(tx, keyPreferences)
 		info, err = os.Stat(s.path) // under the lock: this is the state that has this generation
 		return err
 	}); err != nil {

@@ -28,9 +28,9 @@ type health struct {
 	values      []Damage // of the latest Load
 }
 
-// record keeps an error of the file or the disk until the same kind of operation succeeds again. Other errors, such as
-// timeouts, concern their caller only and change nothing.
-func (t *health) record(readOnly bool, err error) {
+// recordError keeps an error of the file or the disk until the same kind of operation succeeds again. Other errors,
+// such as timeouts, concern their caller only and change nothing.
+func (t *health) recordError(readOnly bool, err error) {
 	if err != nil && tool.CodeOf(err) != tool.Internal {
 		return
 	}

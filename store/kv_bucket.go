@@ -27,8 +27,8 @@ const (
 func (s *Store) readEntries(ctx context.Context, n kvBucket, known uint64) (entries map[string][]byte, version uint64,
 	err error,
 ) {
-	err = s.read(ctx, func(tx *bolt.Tx) error {
-		if version = counter(tx, string(n)); version == known {
+	err = s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		if version = readCounter(tx, string(n)); version == known {
 			return nil
 		}
 		entries = n.getAll(tx, newSnapshot())
@@ -45,13 +45,13 @@ func (s *Store) readEntries(ctx context.Context, n kvBucket, known uint64) (entr
 func (s *Store) changeEntries(ctx context.Context, n kvBucket, keys []string,
 	change func(now map[string][]byte) map[string][]byte,
 ) (before, after uint64, err error) {
-	err = s.update(ctx, func(tx *bolt.Tx) error {
+	err = s.writeTx(ctx, func(tx *bolt.Tx) error {
 		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
-		before = counter(tx, string(n))
+		before = readCounter(tx, string(n))
 		after = before + 1
-		return s.putEntries(tx, n, change(n.get(tx, keys)), after)
+		return s.putEntries(tx, n, change(n.getEntries(tx, keys)), after)
 	})
 	if err != nil {
 		return 0, 0, err
@@ -59,8 +59,8 @@ func (s *Store) changeEntries(ctx context.Context, n kvBucket, keys []string,
 	return before, after, nil
 }
 
-// get returns copies of the entries of keys. Missing and damaged ones are left out.
-func (n kvBucket) get(tx *bolt.Tx, keys []string) map[string][]byte {
+// getEntries returns copies of the entries of keys. Missing and damaged ones are left out.
+func (n kvBucket) getEntries(tx *bolt.Tx, keys []string) map[string][]byte {
 	now := map[string][]byte{}
 	b := tx.Bucket([]byte(n))
 	if b == nil {
@@ -68,7 +68,7 @@ func (n kvBucket) get(tx *bolt.Tx, keys []string) map[string][]byte {
 	}
 	for _, k := range keys {
 		if v := b.Get([]byte(k)); v != nil {
-			if payload, err := unseal([]byte(k), v); err == nil {
+			if payload, err := unsealValue([]byte(k), v); err == nil {
 				now[k] = bytes.Clone(payload)
 			}
 		}
@@ -89,7 +89,7 @@ func (n kvBucket) getAll(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
 // putEntries puts entries and sets the number of the last change to version; a nil entry is removed.
 func (s *Store) putEntries(tx *bolt.Tx, n kvBucket, entries map[string][]byte, version uint64) error {
 	w := newPutter(s, tx)
-	w.bucket(string(n))
+	w.useBucket(string(n))
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
 		switch {
 		case k == "" || len(k) > maxKey:
@@ -98,9 +98,9 @@ func (s *Store) putEntries(tx *bolt.Tx, n kvBucket, entries map[string][]byte, v
 				Msg: fmt.Sprintf("an entry named %.80q cannot be stored", k),
 			}
 		case entries[k] == nil:
-			w.delete(k)
+			w.deleteKey(k)
 		default:
-			w.put([]byte(k), entries[k])
+			w.putSealed([]byte(k), entries[k])
 		}
 	}
 	if err := w.writeSums(); err != nil {

@@ -38,8 +38,8 @@ const (
 	keyGeneration = "generation"
 )
 
-// buckets lists all buckets that a file of the current layout must have.
-func buckets() []string {
+// requiredBuckets lists all buckets that a file of the current layout must have.
+func requiredBuckets() []string {
 	return []string{
 		bucketMeta, bucketTools, bucketVectors, bucketAnalyses, bucketServers, bucketSources, bucketOverlays,
 	}
@@ -49,20 +49,20 @@ func buckets() []string {
 // reads does not wait for other readers.
 func (s *Store) ensureLayout(ctx context.Context) error {
 	ready := false
-	err := s.view(ctx, func(tx *bolt.Tx) (err error) {
+	err := s.readTx(ctx, func(tx *bolt.Tx) (err error) {
 		ready, err = s.hasLayout(tx)
 		return err
 	})
 	if err != nil || ready {
 		return err
 	}
-	return s.update(ctx, s.initialize)
+	return s.writeTx(ctx, s.initializeFile)
 }
 
 // createFile makes the file if there is none. It builds the file under another name first, so that an empty file under
 // the final one is always a damaged one.
 func (s *Store) createFile() error {
-	beside, err := s.build(s.initialize)
+	beside, err := s.buildFile(s.initializeFile)
 	if err != nil {
 		return s.explainError(err)
 	}
@@ -75,14 +75,14 @@ func (s *Store) createFile() error {
 	return s.explainAny(err)
 }
 
-// initialize makes the buckets of a new file. It does nothing if another process was faster. The first generation is 1,
-// so that zero can stand for none.
-func (s *Store) initialize(tx *bolt.Tx) error {
+// initializeFile makes the buckets of a new file. It does nothing if another process was faster. The first generation
+// is 1, so that zero can stand for none.
+func (s *Store) initializeFile(tx *bolt.Tx) error {
 	ready, err := s.hasLayout(tx)
 	if err != nil || ready {
 		return err
 	}
-	for _, name := range buckets() {
+	for _, name := range requiredBuckets() {
 		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 			return err
 		}
@@ -134,25 +134,25 @@ func layoutRemedy(have int) string {
 
 // raiseGeneration adds one to the generation and returns it.
 func raiseGeneration(tx *bolt.Tx) (uint64, error) {
-	gen := generation(tx) + 1
+	gen := readGeneration(tx) + 1
 	return gen, setCounter(tx, keyGeneration, gen)
 }
 
-// generation returns the generation that tx sees, zero in a new file.
-func generation(tx *bolt.Tx) uint64 { return counter(tx, keyGeneration) }
+// readGeneration returns the generation that tx sees, zero in a new file.
+func readGeneration(tx *bolt.Tx) uint64 { return readCounter(tx, keyGeneration) }
 
-// counter returns a number from the meta bucket, zero before it was first set. Its checksum is not verified here:
+// readCounter returns a number from the meta bucket, zero before it was first set. Its checksum is not verified here:
 // readCounters reports a damaged one.
-func counter(tx *bolt.Tx, key string) uint64 {
+func readCounter(tx *bolt.Tx, key string) uint64 {
 	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key)); len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
 	}
 	return 0
 }
 
-// counters lists the keys of numbers, each with the bucket whose changes it counts; "" for the generation, which counts
-// those of all buckets without a number of their own.
-func counters() map[string]string {
+// counterKeys lists the keys of numbers, each with the bucket whose changes it counts; "" for the generation, which
+// counts those of all buckets without a number of their own.
+func counterKeys() map[string]string {
 	return map[string]string{
 		keyGeneration: "", keyPreferences: bucketPreferences,
 		string(learnedBucket): string(learnedBucket), string(countBucket): string(countBucket),
@@ -161,12 +161,12 @@ func counters() map[string]string {
 
 // readCounters notes in snap the numbers that are damaged, or missing although their bucket has values.
 func (snap *Snapshot) readCounters(tx *bolt.Tx) {
-	for key, bucket := range counters() {
+	for key, bucket := range counterKeys() {
 		v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key))
 		if v == nil && bucket != "" && readSum(tx, bucket).values == 0 {
 			continue // never set
 		}
-		if _, err := unseal([]byte(key), v); err != nil {
+		if _, err := unsealValue([]byte(key), v); err != nil {
 			snap.Damaged = append(snap.Damaged, Damage{Kind: "number", Key: key, Err: err})
 		}
 	}
@@ -174,7 +174,8 @@ func (snap *Snapshot) readCounters(tx *bolt.Tx) {
 
 // setCounter stores a number, sealed like any value.
 func setCounter(tx *bolt.Tx, key string, n uint64) error {
-	return tx.Bucket([]byte(bucketMeta)).Put([]byte(key), seal([]byte(key), binary.BigEndian.AppendUint64(nil, n)))
+	return tx.Bucket([]byte(bucketMeta)).Put([]byte(key), sealPayload([]byte(key), binary.BigEndian.AppendUint64(nil,
+		n)))
 }
 
 // explainAny is explainError for an error that may be nil.

@@ -140,7 +140,7 @@ func TestDamagedLearned(t *testing.T) {
 		entries[fmt.Sprint(i)] = []byte("value")
 	}
 	putLearned(t, s, entries)
-	err = s.update(ctx, func(tx *bolt.Tx) error {
+	err = s.writeTx(ctx, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(learnedBucket)).Put([]byte("3"), []byte("no checksum"))
 	})
 	if err != nil {

@@ -56,8 +56,8 @@ func (d Damage) String() string { return fmt.Sprintf("%s %q: %v", d.Kind, d.Key,
 // file cannot be read at all, with the codes described at [Open].
 func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	snap := newSnapshot()
-	err := s.read(ctx, func(tx *bolt.Tx) error {
-		snap.Generation = generation(tx)
+	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		snap.Generation = readGeneration(tx)
 		if err := snap.readPages(tx.DB()); err != nil {
 			return err
 		}
@@ -96,9 +96,9 @@ func newSnapshot() *Snapshot {
 	}
 }
 
-// read is view for a file of the current layout. It fails if the file has another.
-func (s *Store) read(ctx context.Context, fn func(*bolt.Tx) error) error {
-	return s.view(ctx, func(tx *bolt.Tx) error {
+// readCurrent is view for a file of the current layout. It fails if the file has another.
+func (s *Store) readCurrent(ctx context.Context, fn func(*bolt.Tx) error) error {
+	return s.readTx(ctx, func(tx *bolt.Tx) error {
 		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
@@ -113,13 +113,13 @@ func (s *Store) checkLayout(tx *bolt.Tx) error {
 	switch {
 	case err != nil || ready:
 	case tx.Writable():
-		err = s.initialize(tx)
+		err = s.initializeFile(tx)
 	default:
 		err = &tool.Error{
 			Code: tool.Unavailable, Op: "store", Msg: s.path + " was replaced by an empty file", Hint: "start again",
 		}
 	}
-	for _, name := range buckets() {
+	for _, name := range requiredBuckets() {
 		if err == nil && tx.Bucket([]byte(name)) == nil {
 			err = s.damagedError(fmt.Errorf("bucket %s is missing", name))
 		}
@@ -187,7 +187,7 @@ func (snap *Snapshot) readVectors(tx *bolt.Tx, v View) {
 
 // readBucket is readValues for a bucket that has a sum, and notes a sum that does not agree.
 func (snap *Snapshot) readBucket(tx *bolt.Tx, bucket, kind string, fn func(key, payload []byte) error) {
-	snap.readValues(tx.Bucket([]byte(bucket)), kind, fn).compare(tx, bucket, snap)
+	snap.readValues(tx.Bucket([]byte(bucket)), kind, fn).compareSum(tx, bucket, snap)
 }
 
 // readValues calls fn with every value of a bucket whose checksum holds, and notes as damaged those where it does not,
@@ -198,8 +198,8 @@ func (snap *Snapshot) readValues(b *bolt.Bucket, kind string, fn func(key, paylo
 	}
 	c := b.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
-		all = all.with(v)
-		payload, err := unseal(k, v)
+		all = all.addValue(v)
+		payload, err := unsealValue(k, v)
 		if err == nil {
 			err = fn(k, payload)
 		}

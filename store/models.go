@@ -23,7 +23,7 @@ type ModelCount struct {
 // texts. It reads no vector, and so does not notice a damaged one. The errors are those of [Store.Load].
 func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCount, error) {
 	var out []ModelCount
-	err := s.read(ctx, func(tx *bolt.Tx) error {
+	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
 		all := tx.Bucket([]byte(bucketVectors))
 		return all.ForEachBucket(func(key []byte) error {
 			m, ok := modelOf(key)

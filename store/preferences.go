@@ -35,9 +35,9 @@ func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]P
 	if _, version, err = s.readGeneration(ctx); err != nil || version == known {
 		return nil, version, err
 	}
-	err = s.read(ctx, func(tx *bolt.Tx) error {
-		version = counter(tx, keyPreferences)
-		all = preferences(tx, newSnapshot())
+	err = s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		version = readCounter(tx, keyPreferences)
+		all = readPreferences(tx, newSnapshot())
 		return nil
 	})
 	if err != nil {
@@ -59,17 +59,17 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 			Msg: fmt.Sprintf("a profile named %.80q cannot be stored", profile),
 		}
 	}
-	err = s.update(ctx, func(tx *bolt.Tx) error {
+	err = s.writeTx(ctx, func(tx *bolt.Tx) error {
 		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
-		if have := preferences(tx, newSnapshot())[profile].Version; have != base {
+		if have := readPreferences(tx, newSnapshot())[profile].Version; have != base {
 			return &tool.Error{
 				Code: tool.Unavailable, Op: "write store", Msg: "the preferences were changed meanwhile",
 				Hint: "read them again and repeat", Err: fmt.Errorf("%w: %w", tool.ErrConflict, ErrChanged),
 			}
 		}
-		version = counter(tx, keyPreferences) + 1
+		version = readCounter(tx, keyPreferences) + 1
 		return s.putPreferences(tx, map[string]Preference{profile: {Version: version, Value: value}}, version)
 	})
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 	return version, nil
 }
 
-// preferences returns copies of all entries, and notes damaged ones in snap.
-func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
+// readPreferences returns copies of all entries, and notes damaged ones in snap.
+func readPreferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 	out := map[string]Preference{}
 	snap.readBucket(tx, bucketPreferences, bucketPreferences, func(k, payload []byte) error {
 		name, ok := bytes.CutPrefix(k, []byte(profileKey))
@@ -95,9 +95,9 @@ func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 // putPreferences stores each value behind its version, and sets the number of the last change to version.
 func (s *Store) putPreferences(tx *bolt.Tx, all map[string]Preference, version uint64) error {
 	w := newPutter(s, tx)
-	w.bucket(bucketPreferences)
+	w.useBucket(bucketPreferences)
 	for name, p := range all {
-		w.put([]byte(profileKey+name), append(binary.BigEndian.AppendUint64(nil, p.Version), p.Value...))
+		w.putSealed([]byte(profileKey+name), append(binary.BigEndian.AppendUint64(nil, p.Version), p.Value...))
 	}
 	if err := w.writeSums(); err != nil {
 		return err

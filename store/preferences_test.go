@@ -123,7 +123,7 @@ func TestDamagedPreferences(t *testing.T) {
 	}
 	setPreferences(t, s, "", 0, "all")
 	setPreferences(t, s, "bad", 0, "lost")
-	if err := s.update(ctx, func(tx *bolt.Tx) error {
+	if err := s.writeTx(ctx, func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(bucketPreferences)).Put([]byte(profileKey+"bad"), []byte("no checksum"))
 	}); err != nil {
 		t.Fatal(err)

@@ -58,49 +58,49 @@ const (
 func encodeRecord(r *Record) []byte {
 	t := r.Tool
 	w := &writer{b: make([]byte, 0, 512+len(t.Description)+len(t.InputSchema)+len(t.OutputSchema))}
-	w.text(tagServer, t.Server)
-	w.text(tagName, t.Name)
-	w.text(tagTitle, t.Title)
-	w.text(tagSummary, t.Summary)
-	w.text(tagDescription, t.Description)
-	w.text(tagCategory, t.Category)
-	w.text(tagDeprecated, t.Deprecated)
+	w.writeText(tagServer, t.Server)
+	w.writeText(tagName, t.Name)
+	w.writeText(tagTitle, t.Title)
+	w.writeText(tagSummary, t.Summary)
+	w.writeText(tagDescription, t.Description)
+	w.writeText(tagCategory, t.Category)
+	w.writeText(tagDeprecated, t.Deprecated)
 	for _, s := range t.Keywords {
-		w.element(tagKeyword, s)
+		w.writeElement(tagKeyword, s)
 	}
 	for _, s := range t.Synonyms {
-		w.element(tagSynonym, s)
+		w.writeElement(tagSynonym, s)
 	}
 	for _, id := range t.Related {
-		w.element(tagRelated, string(id))
+		w.writeElement(tagRelated, string(id))
 	}
 	for _, e := range t.Examples {
 		in := &writer{}
-		in.text(tagText, e.Description)
-		in.bytes(tagSecond, e.Invocation)
-		in.text(tagThird, e.Output)
-		w.field(tagExample, in.b)
+		in.writeText(tagText, e.Description)
+		in.writeBytes(tagSecond, e.Invocation)
+		in.writeText(tagThird, e.Output)
+		w.writeField(tagExample, in.b)
 	}
 	for _, u := range t.Utterances {
 		in := &writer{}
-		in.text(tagText, u.Text)
-		in.text(tagSecond, string(u.From))
-		w.field(tagUtterance, in.b)
+		in.writeText(tagText, u.Text)
+		in.writeText(tagSecond, string(u.From))
+		w.writeField(tagUtterance, in.b)
 	}
 	if t.Annotations != nil {
-		w.field(tagAnnotations, encodeAnnotations(t.Annotations))
+		w.writeField(tagAnnotations, encodeAnnotations(t.Annotations))
 	}
-	w.bytes(tagInput, t.InputSchema)
-	w.bytes(tagOutput, t.OutputSchema)
-	w.bytes(tagMeta, t.Meta)
-	w.bytes(tagIcons, t.Icons)
-	w.number(tagDisabled, boolNumber(t.Disabled))
-	w.number(tagAlways, boolNumber(t.Always))
-	w.number(tagNoBorrow, boolNumber(t.NoBorrow))
-	w.text(tagSource, r.Source)
-	w.bytes(tagHash, r.Hash[:])
-	w.number(tagFirst, unixMillis(r.First))
-	w.number(tagChanged, unixMillis(r.Changed))
+	w.writeBytes(tagInput, t.InputSchema)
+	w.writeBytes(tagOutput, t.OutputSchema)
+	w.writeBytes(tagMeta, t.Meta)
+	w.writeBytes(tagIcons, t.Icons)
+	w.writeNumber(tagDisabled, boolNumber(t.Disabled))
+	w.writeNumber(tagAlways, boolNumber(t.Always))
+	w.writeNumber(tagNoBorrow, boolNumber(t.NoBorrow))
+	w.writeText(tagSource, r.Source)
+	w.writeBytes(tagHash, r.Hash[:])
+	w.writeNumber(tagFirst, unixMillis(r.First))
+	w.writeNumber(tagChanged, unixMillis(r.Changed))
 	return w.b
 }
 
@@ -207,7 +207,7 @@ func (r *Record) setParsedField(tag byte, v []byte) (err error) {
 // encodeAnnotations encodes each hint as a byte: 0 not given, 1 false, 2 true.
 func encodeAnnotations(a *tool.Annotations) []byte {
 	w := &writer{}
-	w.text(tagText, a.Title)
+	w.writeText(tagText, a.Title)
 	hints := make([]byte, 0, 4)
 	for _, h := range []*bool{a.ReadOnlyHint, a.DestructiveHint, a.IdempotentHint, a.OpenWorldHint} {
 		switch {
@@ -219,7 +219,7 @@ func encodeAnnotations(a *tool.Annotations) []byte {
 			hints = append(hints, 1)
 		}
 	}
-	w.field(tagHints, hints)
+	w.writeField(tagHints, hints)
 	return w.b
 }
 

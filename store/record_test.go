@@ -40,24 +40,24 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestDecodeRefusesDamage(t *testing.T) {
 	r := record(1)
 	key := []byte(r.Tool.ID())
-	sealed := seal(key, encodeRecord(&r))
-	if _, err := unseal(key, sealed); err != nil {
+	sealed := sealPayload(key, encodeRecord(&r))
+	if _, err := unsealValue(key, sealed); err != nil {
 		t.Fatal(err)
 	}
 	for i := range sealed {
 		for bit := range 8 {
 			b := bytes.Clone(sealed)
 			b[i] ^= 1 << bit
-			if _, err := unseal(key, b); err == nil {
+			if _, err := unsealValue(key, b); err == nil {
 				t.Fatalf("bit %d of byte %d flipped, and nobody noticed", bit, i)
 			}
 		}
 	}
-	if _, err := unseal([]byte("files/other"), sealed); err == nil {
+	if _, err := unsealValue([]byte("files/other"), sealed); err == nil {
 		t.Error("a value under another's key was accepted")
 	}
 	for n := range sumLen {
-		if _, err := unseal(key, sealed[:n]); err == nil {
+		if _, err := unsealValue(key, sealed[:n]); err == nil {
 			t.Errorf("a value of %d bytes was accepted", n)
 		}
 	}

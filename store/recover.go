@@ -49,7 +49,7 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 				Hint: "look whether it is still damaged", Err: err,
 			}
 		}
-		saved := s.salvage(ctx, db)
+		saved := s.salvageFile(ctx, db)
 		if isOpenError(saved.err) {
 			return saved.err
 		}
@@ -57,16 +57,16 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			return d.Kind == "bucket" ||
 				d.Kind == "page"
 		}) {
-			if err := saved.scan(s.path); err != nil {
+			if err := saved.scanPages(s.path); err != nil {
 				return s.explainError(err)
 			}
 		}
-		beside, err := s.build(func(tx *bolt.Tx) error { return s.writeSalvaged(tx, saved, s.readNumbersOf(db)) })
+		beside, err := s.buildFile(func(tx *bolt.Tx) error { return s.writeSalvaged(tx, saved, s.readNumbersOf(db)) })
 		if err != nil {
 			return s.explainError(err)
 		}
 		if out.Backup, err = s.keepAside("damaged"); err != nil {
-			return errors.Join(err, remove(beside))
+			return errors.Join(err, removeFile(beside))
 		}
 		out.Tools, out.Servers, out.Damaged, out.Err = len(saved.Records), len(saved.Servers), saved.Damaged, saved.err
 		return s.explainAny(atomicfile.Replace(beside, s.path))
@@ -85,9 +85,9 @@ type salvaged struct {
 	err         error
 }
 
-// salvage reads what it can of a file that may fail anywhere. Without a db, because the file could not be opened for
-// writing, it opens the file for reading, which requires less of it to be whole.
-func (s *Store) salvage(ctx context.Context, db *bolt.DB) *salvaged {
+// salvageFile reads what it can of a file that may fail anywhere. Without a db, because the file could not be opened
+// for writing, it opens the file for reading, which requires less of it to be whole.
+func (s *Store) salvageFile(ctx context.Context, db *bolt.DB) *salvaged {
 	into := &salvaged{Snapshot: newSnapshot(), notes: map[kvBucket]map[string][]byte{}}
 	if db == nil {
 		into.err = s.withFile(ctx, true, func(db *bolt.DB) error {
@@ -127,7 +127,7 @@ func (s *Store) readReadable(tx *bolt.Tx, into *salvaged) error {
 		func() { into.readRest(tx) },
 		func() { into.notes[learnedBucket] = learnedBucket.getAll(tx, into.Snapshot) },
 		func() { into.notes[countBucket] = countBucket.getAll(tx, into.Snapshot) },
-		func() { into.preferences = preferences(tx, into.Snapshot) },
+		func() { into.preferences = readPreferences(tx, into.Snapshot) },
 	} {
 		errs = append(errs, catchPanic(func() error {
 			read()
@@ -140,7 +140,7 @@ func (s *Store) readReadable(tx *bolt.Tx, into *salvaged) error {
 // writeSalvaged writes what was saved to an empty file, with numbers beyond those of the old one, so that processes
 // with data from the old file notice.
 func (s *Store) writeSalvaged(tx *bolt.Tx, saved *salvaged, old changeNumbers) error {
-	if err := s.initialize(tx); err != nil {
+	if err := s.initializeFile(tx); err != nil {
 		return err
 	}
 	b := &Batch{Records: saved.Records, Servers: saved.Servers, Overlays: saved.Overlays, Trust: saved.Trust}
@@ -148,7 +148,7 @@ func (s *Store) writeSalvaged(tx *bolt.Tx, saved *salvaged, old changeNumbers) e
 		st.Digest = [32]byte{} // some of its tools may be gone: look at it again
 		b.Sources = append(b.Sources, st)
 	}
-	if err := s.apply(tx, b); err != nil {
+	if err := s.applyBatch(tx, b); err != nil {
 		return err
 	}
 	if len(saved.preferences) > 0 {

@@ -17,21 +17,21 @@ import (
 	"tooldex/tool"
 )
 
-// build makes a new file beside the store's, has fill write to it in one transaction, syncs it to the disk and returns
-// its path. If anything fails, no file is left.
-func (s *Store) build(fill func(*bolt.Tx) error) (_ string, err error) {
+// buildFile makes a new file beside the store's, has fill write to it in one transaction, syncs it to the disk and
+// returns its path. If anything fails, no file is left.
+func (s *Store) buildFile(fill func(*bolt.Tx) error) (_ string, err error) {
 	path := atomicfile.Beside(s.path)
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
 		NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType, // synced once, below
 		NoStatistics: true,
 	})
 	if err != nil {
-		return "", errors.Join(err, remove(path))
+		return "", errors.Join(err, removeFile(path))
 	}
 	whole := false
 	defer func() {
 		if !whole { // also where fill panics, because what it reads is damaged
-			err = errors.Join(err, db.Close(), remove(path))
+			err = errors.Join(err, db.Close(), removeFile(path))
 		}
 	}()
 	if err := db.Update(fill); err != nil {
@@ -42,13 +42,13 @@ func (s *Store) build(fill func(*bolt.Tx) error) (_ string, err error) {
 	}
 	whole = true
 	if err := db.Close(); err != nil {
-		return "", errors.Join(err, remove(path))
+		return "", errors.Join(err, removeFile(path))
 	}
 	return path, nil
 }
 
-// remove removes a file. One that does not exist is no error.
-func remove(path string) error {
+// removeFile removes a file. One that does not exist is no error.
+func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -62,8 +62,8 @@ type changeNumbers map[string]uint64
 // readNumbers returns the counters of a file.
 func readNumbers(tx *bolt.Tx) changeNumbers {
 	n := changeNumbers{}
-	for key := range counters() {
-		n[key] = counter(tx, key)
+	for key := range counterKeys() {
+		n[key] = readCounter(tx, key)
 	}
 	return n
 }

@@ -22,12 +22,12 @@ const (
 	mostPageSize = 64 << 10
 )
 
-// scan reads a file page by page, without its tree, and adds the values that are not in into yet. It is for a file
+// scanPages reads a file page by page, without its tree, and adds the values that are not in into yet. It is for a file
 // whose tree cannot be walked. Each value proves by its checksum what it is. Some may have been removed or replaced
 // before; of several, the newest counts where that can be decided. An error means that the file could not be opened,
 // which must not be mistaken for lost values.
-func (into *salvaged) scan(path string) error {
-	b, err := into.bytes(path)
+func (into *salvaged) scanPages(path string) error {
+	b, err := into.readTolerant(path)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (into *salvaged) scan(path string) error {
 	}
 	for at := 0; at+size <= len(b); at += size {
 		if binary.NativeEndian.Uint64(b[at:]) == uint64(at/size) {
-			f.page(b[at:])
+			f.readPage(b[at:])
 		}
 	}
 	for _, r := range into.Records {
@@ -82,8 +82,8 @@ func (into *salvaged) scan(path string) error {
 	return nil
 }
 
-// bytes reads a file from a disk that may fail: parts that cannot be read are zero, and noted as damaged.
-func (into *salvaged) bytes(path string) ([]byte, error) {
+// readTolerant reads a file from a disk that may fail: parts that cannot be read are zero, and noted as damaged.
+func (into *salvaged) readTolerant(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -120,9 +120,9 @@ type dated struct {
 	value []byte
 }
 
-// page reads the values of the page at the beginning of b. Large pages continue in those behind, so b reaches to the
-// end of the file.
-func (f *found) page(b []byte) {
+// readPage reads the values of the page at the beginning of b. Large pages continue in those behind, so b reaches to
+// the end of the file.
+func (f *found) readPage(b []byte) {
 	if len(b) < pageHeader || binary.NativeEndian.Uint16(b[8:])&leafFlag == 0 {
 		return
 	}
@@ -141,17 +141,17 @@ func (f *found) page(b []byte) {
 		key, value := b[start:start+keyLen], b[start+keyLen:start+keyLen+valueLen]
 		switch {
 		case flags&innerFlag == 0:
-			f.value(key, value)
+			f.keepValue(key, value)
 		case len(value) > innerHeader:
-			f.page(value[innerHeader:])
+			f.readPage(value[innerHeader:])
 		}
 	}
 }
 
-// value keeps a value whose checksum holds, if its content shows what kind it is: the bucket that it belonged to is
+// keepValue keeps a value whose checksum holds, if its content shows what kind it is: the bucket that it belonged to is
 // unknown.
-func (f *found) value(key, value []byte) {
-	payload, err := unseal(key, value)
+func (f *found) keepValue(key, value []byte) {
+	payload, err := unsealValue(key, value)
 	if err != nil {
 		return
 	}

@@ -18,16 +18,16 @@ type bucketSum struct {
 // keySum returns the key of a bucket's sum in the meta bucket.
 func keySum(bucket string) []byte { return []byte("sum/" + bucket) }
 
-// with returns the sum with a sealed value added; nil adds none.
-func (s bucketSum) with(sealed []byte) bucketSum {
+// addValue returns the sum with a sealed value added; nil adds none.
+func (s bucketSum) addValue(sealed []byte) bucketSum {
 	if sealed == nil {
 		return s
 	}
 	return bucketSum{s.values + 1, s.of + uint64(checksumOf(sealed))}
 }
 
-// without returns the sum with a sealed value removed; nil removes none.
-func (s bucketSum) without(sealed []byte) bucketSum {
+// removeValue returns the sum with a sealed value removed; nil removes none.
+func (s bucketSum) removeValue(sealed []byte) bucketSum {
 	if sealed == nil {
 		return s
 	}
@@ -42,10 +42,10 @@ func checksumOf(sealed []byte) uint32 {
 	return binary.LittleEndian.Uint32(sealed[len(sealed)-sumLen:])
 }
 
-func (s bucketSum) write(tx *bolt.Tx, bucket string) error {
+func (s bucketSum) writeSum(tx *bolt.Tx, bucket string) error {
 	b := binary.BigEndian.AppendUint64(nil, s.values)
 	key := keySum(bucket)
-	return tx.Bucket([]byte(bucketMeta)).Put(key, seal(key, binary.BigEndian.AppendUint64(b, s.of)))
+	return tx.Bucket([]byte(bucketMeta)).Put(key, sealPayload(key, binary.BigEndian.AppendUint64(b, s.of)))
 }
 
 // readSum returns the stored sum of a bucket. For a sum that cannot be read it returns one that no bucket has.
@@ -55,15 +55,15 @@ func readSum(tx *bolt.Tx, bucket string) bucketSum {
 	if v == nil {
 		return bucketSum{}
 	}
-	b, err := unseal(key, v)
+	b, err := unsealValue(key, v)
 	if err != nil || len(b) != 16 {
 		return bucketSum{of: 1 << 63}
 	}
 	return bucketSum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }
 
-// compare notes the bucket as damaged in snap if s, the sum of its values, is not the stored one.
-func (s bucketSum) compare(tx *bolt.Tx, bucket string, snap *Snapshot) {
+// compareSum notes the bucket as damaged in snap if s, the sum of its values, is not the stored one.
+func (s bucketSum) compareSum(tx *bolt.Tx, bucket string, snap *Snapshot) {
 	want := readSum(tx, bucket)
 	switch {
 	case s == want:

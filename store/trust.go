@@ -20,12 +20,12 @@ func (w *putter) putTrust(decisions map[tool.ID][]byte) {
 	if len(decisions) == 0 {
 		return
 	}
-	w.bucket(bucketTrust)
+	w.useBucket(bucketTrust)
 	for _, id := range slices.Sorted(maps.Keys(decisions)) {
 		if decisions[id] == nil {
-			w.delete(string(id))
+			w.deleteKey(string(id))
 		} else {
-			w.put([]byte(id), decisions[id])
+			w.putSealed([]byte(id), decisions[id])
 		}
 	}
 }

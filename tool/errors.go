@@ -75,7 +75,7 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-func quote(s string) string {
+func quoteName(s string) string {
 	const most = 80
 	if len(s) > most {
 		s = s[:most] + "…"

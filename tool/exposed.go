@@ -27,7 +27,7 @@ func ExposedNames(tools []*Tool, template string) []string {
 	names := make([]string, len(tools))
 	uses := make(map[string]int, len(tools))
 	for i, t := range tools {
-		names[i] = portable(fill(template, t))
+		names[i] = portableName(fillTemplate(template, t))
 		uses[names[i]]++
 	}
 	for i, t := range tools {
@@ -38,8 +38,8 @@ func ExposedNames(tools []*Tool, template string) []string {
 	return names
 }
 
-// fill puts the names of a tool into a template.
-func fill(template string, t *Tool) string {
+// fillTemplate puts the names of a tool into a template.
+func fillTemplate(template string, t *Tool) string {
 	if template == DefaultTemplate {
 		return t.Server + "__" + t.Name
 	}
@@ -55,8 +55,8 @@ func oneServer(tools []*Tool) bool {
 	return true
 }
 
-// portable replaces each run of characters that clients refuse by one underscore.
-func portable(s string) string {
+// portableName replaces each run of characters that clients refuse by one underscore.
+func portableName(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {

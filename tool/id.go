@@ -13,7 +13,7 @@ func ParseID(s string) (ID, error) {
 	server, name, ok := strings.Cut(s, "/")
 	if !ok || server == "" || name == "" {
 		return "", &Error{
-			Code: Invalid, Op: "parse id", Msg: "tool id " + quote(s) + " is not of the form server/name",
+			Code: Invalid, Op: "parse id", Msg: "tool id " + quoteName(s) + " is not of the form server/name",
 			Hint: "give it as server/name, for example github/create_issue",
 		}
 	}

@@ -68,9 +68,9 @@ func (q *Query) Validate() error {
 	case q.Limit < 0:
 		return invalidQuery("limit is negative", "leave it out, or give 1 to "+strconv.Itoa(MaxLimit))
 	case !slices.Contains([]Mode{"", Hybrid, Keyword, Semantic}, q.Mode):
-		return invalidQuery("unknown mode "+quote(string(q.Mode)), "use hybrid, keyword or semantic")
+		return invalidQuery("unknown mode "+quoteName(string(q.Mode)), "use hybrid, keyword or semantic")
 	case !slices.Contains([]Detail{"", DetailName, DetailSummary, DetailSignature, DetailSchema}, q.Detail):
-		return invalidQuery("unknown detail "+quote(string(q.Detail)), "use name, summary, signature or schema")
+		return invalidQuery("unknown detail "+quoteName(string(q.Detail)), "use name, summary, signature or schema")
 	}
 	return nil
 }

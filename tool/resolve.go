@@ -19,7 +19,7 @@ func (s *Set) Resolve(name string) (*Tool, error) {
 	case 1:
 		return s.tools[matches[0]], nil
 	case 0:
-		if err := s.refused(name); err != nil {
+		if err := s.heldError(name); err != nil {
 			return nil, err
 		}
 		return nil, s.notFound(name)
@@ -29,7 +29,7 @@ func (s *Set) Resolve(name string) (*Tool, error) {
 		choices = append(choices, s.exposed[i])
 	}
 	return nil, &Error{
-		Code: Invalid, Op: "resolve", Msg: "tool name " + quote(name) + " is ambiguous",
+		Code: Invalid, Op: "resolve", Msg: "tool name " + quoteName(name) + " is ambiguous",
 		Hint: "use one of: " + strings.Join(choices, ", "),
 	}
 }
@@ -61,7 +61,7 @@ func (s *Set) Spelled(name string) []int {
 
 func (s *Set) notFound(name string) error {
 	e := &Error{
-		Code: NotFound, Op: "resolve", Msg: "no tool is named " + quote(name),
+		Code: NotFound, Op: "resolve", Msg: "no tool is named " + quoteName(name),
 		Hint: "search_tools finds tools by what they do",
 	}
 	if near := s.nearestNames(name, 3); len(near) > 0 {
@@ -76,13 +76,13 @@ func (s *Set) nearestNames(name string, n int) []string {
 		i    int
 		like float64
 	}
-	grams := trigrams(Fold(name))
+	grams := trigramsOf(Fold(name))
 	var found []scored
 	for i, t := range s.tools {
 		if t.Disabled {
 			continue
 		}
-		like := max(overlap(grams, trigrams(Fold(t.Name))), overlap(grams, trigrams(Fold(s.exposed[i]))))
+		like := max(diceOverlap(grams, trigramsOf(Fold(t.Name))), diceOverlap(grams, trigramsOf(Fold(s.exposed[i]))))
 		if like > 0.2 {
 			found = append(found, scored{i, like})
 		}
@@ -95,7 +95,7 @@ func (s *Set) nearestNames(name string, n int) []string {
 	return out
 }
 
-func trigrams(s string) map[string]bool {
+func trigramsOf(s string) map[string]bool {
 	s = "^" + s + "$"
 	out := make(map[string]bool, len(s))
 	for i := 0; i+3 <= len(s); i++ {
@@ -104,8 +104,8 @@ func trigrams(s string) map[string]bool {
 	return out
 }
 
-// overlap is the Dice coefficient of two sets of trigrams.
-func overlap(a, b map[string]bool) float64 {
+// diceOverlap is the Dice coefficient of two sets of trigrams.
+func diceOverlap(a, b map[string]bool) float64 {
 	both := 0
 	for g := range a {
 		if b[g] {

@@ -131,13 +131,13 @@ func (s *Set) Signature(i int) string {
 
 // Categories counts the enabled tools of each category, by name. Tools without one count under "other".
 func (s *Set) Categories() []Count {
-	return s.count(func(t *Tool) string { return cmp.Or(t.Category, "other") })
+	return s.countBy(func(t *Tool) string { return cmp.Or(t.Category, "other") })
 }
 
 // Servers counts the enabled tools of each server, by name.
-func (s *Set) Servers() []Count { return s.count(func(t *Tool) string { return t.Server }) }
+func (s *Set) Servers() []Count { return s.countBy(func(t *Tool) string { return t.Server }) }
 
-func (s *Set) count(key func(*Tool) string) []Count {
+func (s *Set) countBy(key func(*Tool) string) []Count {
 	n := map[string]int{}
 	for _, t := range s.tools {
 		if !t.Disabled {

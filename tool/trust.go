@@ -31,8 +31,8 @@ func (s *Set) Withhold(why func(*Tool) string) *Set {
 	return out
 }
 
-// refused returns the error for a name that spells a tool which is held, nil if it spells none.
-func (s *Set) refused(name string) error {
+// heldError returns the error for a name that spells a tool which is held, nil if it spells none.
+func (s *Set) heldError(name string) error {
 	key := Fold(name)
 	for _, h := range s.held {
 		plain := Fold(h.tool.Name)
@@ -58,7 +58,7 @@ func (s *Set) CheckHeld(id ID) error {
 // error is what a call of the tool is answered with.
 func (h *heldTool) error() error {
 	return &Error{
-		Code: Denied, Op: "resolve", Msg: "tool " + quote(string(h.tool.ID())) + " is held: " + h.why,
+		Code: Denied, Op: "resolve", Msg: "tool " + quoteName(string(h.tool.ID())) + " is held: " + h.why,
 		Hint: `it cannot be used until the person who runs tooldex has looked at it ("tooldex servers review") and approved it; do not try to get around this`,
 	}
 }

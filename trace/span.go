@@ -97,7 +97,7 @@ func (s *span) endSpan(err error) {
 		s.failed = tool.CodeOf(err).String()
 		s.setAttribute("error.type", s.failed)
 	}
-	s.tracer.enqueue(s)
+	s.tracer.enqueueSpan(s)
 }
 
 // parseParent reads a traceparent header of W3C Trace Context.

@@ -52,8 +52,8 @@ func newTracer(o settings, log *slog.Logger) *Tracer {
 	return t
 }
 
-// enqueue queues a span for sending. It does not block: when the queue is full, the span is dropped.
-func (t *Tracer) enqueue(s *span) {
+// enqueueSpan queues a span for sending. It does not block: when the queue is full, the span is dropped.
+func (t *Tracer) enqueueSpan(s *span) {
 	select {
 	case t.spans <- s:
 	default:

@@ -52,8 +52,8 @@ func (n *Inspection) Scan(tools []*tool.Tool, raw func(*tool.Tool) *tool.Tool) {
 	}
 }
 
-// suspicions returns what Scan found in a tool.
-func (n *Inspection) suspicions(t *tool.Tool) []scan.Finding {
+// foundIn returns what Scan found in a tool.
+func (n *Inspection) foundIn(t *tool.Tool) []scan.Finding {
 	found, ok := n.found[t]
 	if !ok {
 		found = n.scanner().Tool(t)
@@ -61,8 +61,8 @@ func (n *Inspection) suspicions(t *tool.Tool) []scan.Finding {
 	return found
 }
 
-// decide stores a decision. One that says nothing, or nil, takes a stored decision away.
-func (n *Inspection) decide(id tool.ID, d *decision) {
+// storeDecision stores a decision. One that says nothing, or nil, takes a stored decision away.
+func (n *Inspection) storeDecision(id tool.ID, d *decision) {
 	if d != nil && len(d.Found) == 0 && d.By == bySight && d.Accepted == nil {
 		d = nil
 	}
@@ -75,8 +75,8 @@ func (n *Inspection) decide(id tool.ID, d *decision) {
 	n.decided[id] = d
 }
 
-// decision returns what holds about a tool after the decisions made so far.
-func (n *Inspection) decision(id tool.ID) *decision {
+// decisionOf returns what holds about a tool after the decisions made so far.
+func (n *Inspection) decisionOf(id tool.ID) *decision {
 	if d, ok := n.decided[id]; ok {
 		return d
 	}
@@ -88,20 +88,20 @@ func (n *Inspection) decision(id tool.ID) *decision {
 func (n *Inspection) Added(f Form, firstSync bool) {
 	id := f.Tool.ID()
 	if n.ledger.Trusts(f.Tool.Server) {
-		n.decide(id, nil)
+		n.storeDecision(id, nil)
 		return
 	}
-	d := &decision{Found: n.suspicions(f.Tool)}
+	d := &decision{Found: n.foundIn(f.Tool)}
 	before := n.ledger.decisions[id]
 	if before != nil && before.By != "" && before.Accepted != nil {
-		n.decide(id, n.compare(before, before.Accepted, nil, f, d.Found, false))
+		n.storeDecision(id, n.compareForm(before, before.Accepted, nil, f, d.Found, false))
 		return
 	}
 	policy := n.ledger.options.Policy
 	if policy == Warn || policy == Quarantine && firstSync && !scan.Grave(d.Found) {
 		d.By, d.Hash = bySight, f.Hash
 	}
-	n.decide(id, d)
+	n.storeDecision(id, d)
 }
 
 // rewrittenLeast is the fewest tools of a server that are changed at once and count as a change of its whole text.
@@ -116,29 +116,31 @@ func Rewritten(changed, stored int) bool { return changed >= rewrittenLeast && 3
 func (n *Inspection) Changed(stored, f Form, rewritten bool) {
 	id := f.Tool.ID()
 	if n.ledger.Trusts(f.Tool.Server) {
-		n.decide(id, nil)
+		n.storeDecision(id, nil)
 		return
 	}
-	found := n.suspicions(f.Tool)
+	found := n.foundIn(f.Tool)
 	before := n.ledger.decisions[id]
 	served := n.ledger.HoldReason(stored) == ""
 	switch {
 	case before == nil && !served, before != nil && before.By == "" && !served: // no form was ever accepted
-		n.decide(id, &decision{Found: found})
+		n.storeDecision(id, &decision{Found: found})
 	case before == nil:
-		n.decide(id, n.compare(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, nil, f, found, rewritten))
+		n.storeDecision(id, n.compareForm(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, nil, f, found,
+			rewritten))
 	case before.By == "":
-		n.decide(id, n.compare(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, before.Found, f, found, rewritten))
-	case before.accepts(stored):
-		n.decide(id, n.compare(before, stored.Tool, before.Found, f, found, rewritten))
+		n.storeDecision(id, n.compareForm(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, before.Found, f,
+			found, rewritten))
+	case before.acceptsForm(stored):
+		n.storeDecision(id, n.compareForm(before, stored.Tool, before.Found, f, found, rewritten))
 	default:
-		n.decide(id, n.compare(before, before.Accepted, nil, f, found, rewritten))
+		n.storeDecision(id, n.compareForm(before, before.Accepted, nil, f, found, rewritten))
 	}
 }
 
-// compare decides about a new form of a tool of which another form was accepted. FoundBefore is what was found in that
-// form, or nil if it has to be scanned; rewritten is that of Changed.
-func (n *Inspection) compare(before *decision, accepted *tool.Tool, foundBefore []scan.Finding, f Form,
+// compareForm decides about a new form of a tool of which another form was accepted. FoundBefore is what was found in
+// that form, or nil if it has to be scanned; rewritten is that of Changed.
+func (n *Inspection) compareForm(before *decision, accepted *tool.Tool, foundBefore []scan.Finding, f Form,
 	found []scan.Finding, rewritten bool,
 ) *decision {
 	if before.Hash == f.Hash || accepted == nil {
@@ -172,15 +174,15 @@ func (n *Inspection) Rescanned(stored Form, t *tool.Tool) {
 	} else {
 		return
 	}
-	d.Found = n.suspicions(t)
-	n.decide(id, &d)
+	d.Found = n.foundIn(t)
+	n.storeDecision(id, &d)
 }
 
 // Removed remembers the accepted form of a tool that its server does not offer any more.
 func (n *Inspection) Removed(stored Form) {
 	id := stored.Tool.ID()
 	if n.ledger.Trusts(stored.Tool.Server) {
-		n.decide(id, nil)
+		n.storeDecision(id, nil)
 		return
 	}
 	d := decision{By: bySight, Hash: stored.Hash}
@@ -189,19 +191,19 @@ func (n *Inspection) Removed(stored Form) {
 	} else if n.ledger.HoldReason(stored) != "" {
 		d.By = ""
 	}
-	if d.By == "" || n.remembered(id.Server()) >= maxRemembered {
-		n.decide(id, nil)
+	if d.By == "" || n.countRemembered(id.Server()) >= maxRemembered {
+		n.storeDecision(id, nil)
 		return
 	}
 	if d.Accepted == nil {
 		d.Accepted = stored.Tool
 	}
 	d.Found, d.Worse = nil, nil
-	n.decide(id, &d)
+	n.storeDecision(id, &d)
 }
 
-// remembered counts the tools of a server that were removed in earlier syncs and are remembered.
-func (n *Inspection) remembered(server string) int {
+// countRemembered counts the tools of a server that were removed in earlier syncs and are remembered.
+func (n *Inspection) countRemembered(server string) int {
 	if n.removed == nil {
 		n.removed = map[string]int{}
 		for id := range n.ledger.decisions {
@@ -218,7 +220,7 @@ func (n *Inspection) remembered(server string) int {
 func (n *Inspection) Findings(forms []Form) (held []tool.ID, out []sanitize.Finding) {
 	for _, f := range forms {
 		id := f.Tool.ID()
-		d := n.decision(id)
+		d := n.decisionOf(id)
 		reason, repair := n.ledger.holdReason(d, f), "kept, with a warning"
 		if reason != "" {
 			repair = "held until it is approved (tooldex servers review " + f.Tool.Server + ")"

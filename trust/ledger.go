@@ -66,8 +66,8 @@ type decision struct {
 	At       time.Time      `json:"at"`
 }
 
-// accepts reports whether f is the form that was accepted. A nil decision accepts none.
-func (d *decision) accepts(f Form) bool { return d != nil && d.By != "" && d.Hash == f.Hash }
+// acceptsForm reports whether f is the form that was accepted. A nil decision accepts none.
+func (d *decision) acceptsForm(f Form) bool { return d != nil && d.By != "" && d.Hash == f.Hash }
 
 // Ledger holds what was decided about tools, under the options of this process. It never changes.
 type Ledger struct {
@@ -154,7 +154,7 @@ func (l *Ledger) holdReason(d *decision, f Form) string {
 	}
 	policy := l.options.Policy
 	switch {
-	case d == nil && policy != Strict, d.accepts(f) && (policy != Strict || d.By == byApproval):
+	case d == nil && policy != Strict, d.acceptsForm(f) && (policy != Strict || d.By == byApproval):
 		return ""
 	case policy == Warn && (d.By == "" || len(d.Worse) == 0):
 		return ""
@@ -162,7 +162,7 @@ func (l *Ledger) holdReason(d *decision, f Form) string {
 		return "it was changed, and now " + joinReasons(d.Worse)
 	case d != nil && scan.Grave(d.Found):
 		return joinReasons(d.Found)
-	case d != nil && d.By != "" && !d.accepts(f):
+	case d != nil && d.By != "" && !d.acceptsForm(f):
 		return "it was changed since it was accepted"
 	}
 	return "nobody has approved it yet"
@@ -172,7 +172,7 @@ func (l *Ledger) holdReason(d *decision, f Form) string {
 func (l *Ledger) Warning(f Form) string { return l.warning(l.decisions[f.Tool.ID()], f) }
 
 func (l *Ledger) warning(d *decision, f Form) string {
-	if d == nil || !scan.Grave(d.Found) || d.By == byApproval && d.accepts(f) || l.Trusts(f.Tool.Server) {
+	if d == nil || !scan.Grave(d.Found) || d.By == byApproval && d.acceptsForm(f) || l.Trusts(f.Tool.Server) {
 		return ""
 	}
 	return "this description is not to be trusted: " + joinReasons(d.Found) +
@@ -209,7 +209,7 @@ func (l *Ledger) Review(f Form, changed time.Time) (scan.Review, bool) {
 		return scan.Review{}, false
 	}
 	id := f.Tool.ID()
-	r := scan.Review{ID: id, Held: held != "", Form: f.ID(), Since: timestamp(changed)}
+	r := scan.Review{ID: id, Held: held != "", Form: f.ID(), Since: formatTime(changed)}
 	if d := l.decisions[id]; d != nil {
 		r.Suspicions = slices.Clone(d.Worse)
 		for _, s := range d.Found {
@@ -232,7 +232,7 @@ func (l *Ledger) Review(f Form, changed time.Time) (scan.Review, bool) {
 func (l *Ledger) Approve(f Form, at time.Time) ([]byte, error) {
 	d := decision{By: byApproval, Hash: f.Hash, At: at.UTC()}
 	if before := l.decisions[f.Tool.ID()]; before != nil {
-		if before.By == byApproval && before.accepts(f) {
+		if before.By == byApproval && before.acceptsForm(f) {
 			return nil, nil
 		}
 		d.Found = before.Found
@@ -240,8 +240,8 @@ func (l *Ledger) Approve(f Form, at time.Time) ([]byte, error) {
 	return json.Marshal(&d)
 }
 
-// timestamp formats the Since of a Review; it is "" for the zero time.
-func timestamp(t time.Time) string {
+// formatTime formats the Since of a Review; it is "" for the zero time.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

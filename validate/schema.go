@@ -52,7 +52,7 @@ func (c *Schemas) Of(name string, schema json.RawMessage) *Schema {
 	}
 	c.mu.Unlock()
 	s.once.Do(func() {
-		if err := s.compile(); err != nil {
+		if err := s.compileSchema(); err != nil {
 			s.resolved = nil
 			if c.log != nil {
 				c.log.Warn("a schema cannot be checked, values are passed on as they are", "tool", name, "err", err)
@@ -71,8 +71,8 @@ func (s *Schema) MarkReported() bool { return s.reported.CompareAndSwap(false, t
 // Reported reports whether MarkReported was called.
 func (s *Schema) Reported() bool { return s.reported.Load() }
 
-// compile prepares the schema. It refuses schemas with which the library would panic or never end.
-func (s *Schema) compile() (err error) {
+// compileSchema prepares the schema. It refuses schemas with which the library would panic or never end.
+func (s *Schema) compileSchema() (err error) {
 	defer func() { // the library is given whatever a server sends
 		if r := recover(); r != nil {
 			err = fmt.Errorf("compile: %v", r)

@@ -46,7 +46,7 @@ type asset struct {
 // carry an ETag and are revalidated each time, so that a new version of the program shows at once. It is safe for
 // concurrent use.
 func Handler() http.Handler {
-	assets, err := load(static)
+	assets, err := loadFiles(static)
 	if err != nil { // the files are compiled in, and a test reads them all
 		panic(err)
 	}
@@ -56,12 +56,12 @@ func Handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		a.serve(w, r)
+		a.serveFile(w, r)
 	})
 }
 
-// serve answers with the file, or with 304 if the client has it.
-func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+// serveFile answers with the file, or with 304 if the client has it.
+func (a asset) serveFile(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Type": a.kind, "ETag": a.tag, "Cache-Control": "no-cache", "Content-Security-Policy": policy,
 		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -73,8 +73,8 @@ func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.body))
 }
 
-// load reads the files of the panel, by the path under which they are served.
-func load(files fs.FS) (map[string]asset, error) {
+// loadFiles reads the files of the panel, by the path under which they are served.
+func loadFiles(files fs.FS) (map[string]asset, error) {
 	out := map[string]asset{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -153,7 +153,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestUnknownKindsOfFiles(t *testing.T) {
-	if _, err := load(fstest.MapFS{"a.exe": {Data: []byte("x")}}); err == nil ||
+	if _, err := loadFiles(fstest.MapFS{"a.exe": {Data: []byte("x")}}); err == nil ||
 		!strings.Contains(err.Error(), "a.exe") {
 		t.Errorf("error %v", err)
 	}

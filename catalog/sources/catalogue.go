@@ -18,23 +18,23 @@ type group struct {
 	tools                              []*tool.Tool
 }
 
-// catalogue reads a catalogue file: the servers and tools of docs/reference/catalogue-file.md, and an overlay. A list
-// at the top is a list of tools.
-func (d *document) catalogue(top node) (*Content, error) {
+// readCatalogue reads a catalogue file: the servers and tools of docs/reference/catalogue-file.md, and an overlay. A
+// list at the top is a list of tools.
+func (d *document) readCatalogue(top node) (*Content, error) {
 	if top.isList() {
-		g := group{name: d.base()}
+		g := group{name: d.baseName()}
 		list, err := top.list()
 		if err == nil {
 			err = d.toolList(list, &g, nil)
 		}
-		return &Content{Sources: d.sources([]*group{&g})}, err
+		return &Content{Sources: d.sourcesByServer([]*group{&g})}, err
 	}
 	content := &Content{}
-	own := &group{name: d.base()} // of the tools at the top
+	own := &group{name: d.baseName()} // of the tools at the top
 	var groups []*group
 	var tools []node
 	err := fields{
-		"catalogue":   d.version,
+		"catalogue":   d.checkVersion,
 		"server":      text(&own.name),
 		"title":       text(&own.title),
 		"description": text(&own.description),
@@ -45,7 +45,7 @@ func (d *document) catalogue(top node) (*Content, error) {
 			for _, e := range list {
 				g := &group{}
 				if err == nil {
-					err = d.server(e, g)
+					err = d.readServer(e, g)
 				}
 				groups = append(groups, g)
 			}
@@ -53,8 +53,8 @@ func (d *document) catalogue(top node) (*Content, error) {
 		},
 		// These are read after all other keys, since they depend on category and server.
 		"tools":   func(n node) (err error) { tools, err = n.list(); return err },
-		"overlay": func(n node) (err error) { content.Overlay, err = d.overlay(n); return err },
-	}.read(top, "a catalogue file")
+		"overlay": func(n node) (err error) { content.Overlay, err = d.readOverlay(n); return err },
+	}.readMapping(top, "a catalogue file")
 	if err == nil {
 		err = d.toolList(tools, own, &groups)
 	}
@@ -65,38 +65,38 @@ func (d *document) catalogue(top node) (*Content, error) {
 		groups = append([]*group{own}, groups...)
 	}
 	if len(groups) == 0 && content.Overlay == nil {
-		return nil, top.bad(kinds, "holds neither tools nor servers")
+		return nil, top.invalidHere(kinds, "holds neither tools nor servers")
 	}
-	content.Sources = d.sources(groups)
+	content.Sources = d.sourcesByServer(groups)
 	return content, nil
 }
 
-// version refuses a file of a version of the format that is not known.
-func (d *document) version(n node) error {
+// checkVersion refuses a file of a version of the format that is not known.
+func (d *document) checkVersion(n node) error {
 	v := string(n.json.raw)
 	if n.yaml != nil {
 		v, _ = n.text() // what is no text is not the version either
 	}
 	if v != catalogueVersion {
-		return n.bad("write catalogue: "+catalogueVersion, "version %.20q of the format is not known", v)
+		return n.invalidHere("write catalogue: "+catalogueVersion, "version %.20q of the format is not known", v)
 	}
 	return nil
 }
 
-// server reads one element of servers into g.
-func (d *document) server(n node, g *group) error {
+// readServer reads one element of servers into g.
+func (d *document) readServer(n node, g *group) error {
 	var tools []node
 	err := fields{
 		"name": text(&g.name), "title": text(&g.title), "description": text(&g.description),
 		"category": text(&g.category),
 		"borrow":   boolean(&g.borrow),
 		"tools":    func(n node) (err error) { tools, err = n.list(); return err },
-	}.read(n, "a server")
+	}.readMapping(n, "a server")
 	if err != nil {
 		return err
 	}
 	if err := CheckName(g.name); err != nil {
-		return n.bad("give it a name, such as github", "the server has no usable name: %q", g.name)
+		return n.invalidHere("give it a name, such as github", "the server has no usable name: %q", g.name)
 	}
 	return d.toolList(tools, g, nil)
 }
@@ -105,20 +105,20 @@ func (d *document) server(n node, g *group) error {
 // tool is an error. Defaults of the group apply here, and IDs in related without a server get that of the tool.
 func (d *document) toolList(list []node, g *group, others *[]*group) error {
 	for _, n := range list {
-		t, server, own, err := d.tool(n)
+		t, server, own, err := d.readTool(n)
 		if err != nil {
 			return err
 		}
 		into := g
 		if server != "" && server != g.name {
 			if others == nil {
-				return n.bad("leave server out, or move the tool", "the tool names server %q, but belongs to %q",
-					server, g.name)
+				return n.invalidHere("leave server out, or move the tool",
+					"the tool names server %q, but belongs to %q", server, g.name)
 			}
 			into = groupNamed(server, others)
 		}
 		if err := CheckName(into.name); err != nil {
-			return n.bad("name the server, such as server: github", "the tool's server has no usable name: %q",
+			return n.invalidHere("name the server, such as server: github", "the tool's server has no usable name: %q",
 				into.name)
 		}
 		t.Server = into.name
@@ -150,8 +150,8 @@ func groupNamed(name string, groups *[]*group) *group {
 	return g
 }
 
-// sources returns a source for each server; groups of one name are merged.
-func (d *document) sources(groups []*group) []Source {
+// sourcesByServer returns a source for each server; groups of one name are merged.
+func (d *document) sourcesByServer(groups []*group) []Source {
 	var out []Source
 	seen := map[string]*group{}
 	for _, g := range groups {
@@ -172,9 +172,9 @@ func (d *document) sources(groups []*group) []Source {
 	return out
 }
 
-// tool reads one tool and the server that it names, if any. The patch has the keys that a tool shares with an overlay,
-// as far as the tool sets them.
-func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err error) {
+// readTool reads one tool and the server that it names, if any. The patch has the keys that a tool shares with an
+// overlay, as far as the tool sets them.
+func (d *document) readTool(n node) (t *tool.Tool, server string, p *Patch, err error) {
 	t, p = &tool.Tool{}, &Patch{}
 	f := fields{
 		"server": text(&server), "name": text(&t.Name), "description": text(&t.Description), "title": text(&t.Title),
@@ -183,12 +183,12 @@ func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err erro
 		"annotations": func(n node) (err error) { t.Annotations, err = readAnnotations(n); return err },
 	}
 	p.fields(f)
-	if err := f.read(n, "a tool"); err != nil {
+	if err := f.readMapping(n, "a tool"); err != nil {
 		return nil, "", nil, err
 	}
 	p.Apply(t)
 	if t.Name == "" {
-		return nil, "", nil, n.bad("write name: and what the tool is called", "a tool has no name")
+		return nil, "", nil, n.invalidHere("write name: and what the tool is called", "a tool has no name")
 	}
 	return t, server, p, nil
 }
@@ -210,7 +210,7 @@ func readAnnotations(n node) (*tool.Annotations, error) {
 		"title": text(&a.Title), "readOnlyHint": boolean(&a.ReadOnlyHint),
 		"destructiveHint": boolean(&a.DestructiveHint),
 		"idempotentHint":  boolean(&a.IdempotentHint), "openWorldHint": boolean(&a.OpenWorldHint),
-	}.read(n, "annotations")
+	}.readMapping(n, "annotations")
 	return a, err
 }
 
@@ -225,7 +225,7 @@ func readExamples(into *[]tool.Example) func(node) error {
 			if err := (fields{
 				"description": text(&one.Description), "invocation": raw(&one.Invocation),
 				"expectedOutput": text(&one.Output),
-			}).read(e, "an example"); err != nil {
+			}).readMapping(e, "an example"); err != nil {
 				return err
 			}
 			*into = append(*into, one)
@@ -245,14 +245,15 @@ func readUtterances(into *[]tool.Utterance) func(node) error {
 			var from string
 			var u tool.Utterance
 			if e.isMapping() {
-				err = fields{"text": text(&u.Text), "from": text(&from)}.read(e, "an utterance")
+				err = fields{"text": text(&u.Text), "from": text(&from)}.readMapping(e, "an utterance")
 			} else {
 				u.Text, err = e.text()
 			}
 			switch u.From = tool.Provenance(from); u.From {
 			case "", tool.Declared, tool.Borrowed, tool.Learned, tool.Generated:
 			default:
-				return e.bad("use declared, borrowed, learned or generated", "an utterance cannot be from %q", from)
+				return e.invalidHere("use declared, borrowed, learned or generated", "an utterance cannot be from %q",
+					from)
 			}
 			if err != nil {
 				return err

@@ -68,8 +68,8 @@ func (c codexServer) server(name string) upstream.Server {
 		put(&v.Headers, "Authorization", "Bearer ${"+c.Token+"}")
 	}
 	const second = float64(time.Second / time.Millisecond)
-	v.Timeout = milliseconds(max(0, c.Timeout) * second)
-	v.StartTimeout = milliseconds(max(0, c.Start) * second)
+	v.Timeout = clampedMilliseconds(max(0, c.Timeout) * second)
+	v.StartTimeout = clampedMilliseconds(max(0, c.Start) * second)
 	return v
 }
 

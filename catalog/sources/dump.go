@@ -9,12 +9,13 @@ import (
 	"tooldex/tool"
 )
 
-// dump makes a source of an array of tools as MCP servers return it. Unknown members are ignored, since servers add
+// readDump makes a source of an array of tools as MCP servers return it. Unknown members are ignored, since servers add
 // their own.
-func (d *document) dump(tools span) (*Content, error) {
-	name := d.base()
+func (d *document) readDump(tools span) (*Content, error) {
+	name := d.baseName()
 	if name == "" {
-		return nil, d.bad(0, nil, "rename it", "the name of the file is to be the name of the server, and is empty")
+		return nil, d.invalidAt(0, nil, "rename it",
+			"the name of the file is to be the name of the server, and is empty")
 	}
 	src := &File{name: name, data: [][]byte{d.data}, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
 		return d.dumpTools(name, tools)
@@ -26,7 +27,7 @@ func (d *document) dump(tools span) (*Content, error) {
 func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []sanitize.Finding, error) {
 	var tools []*tool.Tool
 	var found []sanitize.Finding
-	err := list.elements(func(v span) error {
+	err := list.eachElement(func(v span) error {
 		if v.kind() != '{' {
 			found = append(found, sanitize.Finding{Problem: fmt.Sprintf("line %d of %s is not a tool", d.lineAt(v.off),
 				d.path), Repair: "left out", Refused: true})
@@ -47,12 +48,12 @@ func dumpTool(server string, v span) (*tool.Tool, []sanitize.Finding) {
 	var wrong []string
 	text := func(into *string, key string, v span) {
 		if v.kind() == '"' {
-			*into = unquote(v.raw)
+			*into = unquoteString(v.raw)
 		} else if v.kind() != 'n' {
 			wrong = append(wrong, key)
 		}
 	}
-	_ = v.members(func(key string, v span) error { // fn never fails
+	_ = v.eachMember(func(key string, v span) error { // fn never fails
 		switch key {
 		case "name":
 			text(&t.Name, key, v)
@@ -69,7 +70,7 @@ func dumpTool(server string, v span) (*tool.Tool, []sanitize.Finding) {
 		case "icons":
 			t.Icons = bytes.Clone(v.raw)
 		case "annotations":
-			if t.Annotations = annotations(v); t.Annotations == nil && v.kind() != 'n' {
+			if t.Annotations = decodeAnnotations(v); t.Annotations == nil && v.kind() != 'n' {
 				wrong = append(wrong, key)
 			}
 		}
@@ -85,14 +86,14 @@ func dumpTool(server string, v span) (*tool.Tool, []sanitize.Finding) {
 	return t, found
 }
 
-// annotations decodes the hints of an object one by one, so that a wrong one does not affect the others. It returns nil
-// if v is no object.
-func annotations(v span) *tool.Annotations {
+// decodeAnnotations decodes the hints of an object one by one, so that a wrong one does not affect the others. It
+// returns nil if v is no object.
+func decodeAnnotations(v span) *tool.Annotations {
 	if v.kind() != '{' {
 		return nil
 	}
 	a := &tool.Annotations{}
-	_ = v.members(func(key string, v span) error { // fn never fails
+	_ = v.eachMember(func(key string, v span) error { // fn never fails
 		var hint *bool
 		if v.kind() == 't' || v.kind() == 'f' {
 			said := v.kind() == 't'
@@ -101,7 +102,7 @@ func annotations(v span) *tool.Annotations {
 		switch key {
 		case "title":
 			if v.kind() == '"' {
-				a.Title = unquote(v.raw)
+				a.Title = unquoteString(v.raw)
 			}
 		case "readOnlyHint":
 			a.ReadOnlyHint = hint

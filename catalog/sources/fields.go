@@ -8,9 +8,9 @@ import (
 // fields holds a reader for each key that a mapping may have.
 type fields map[string]func(n node) error
 
-// read reads a mapping and refuses unknown keys: a misspelled key would otherwise be ignored unnoticed. What names the
-// mapping in the error. It stops at the first error.
-func (f fields) read(n node, what string) error {
+// readMapping reads a mapping and refuses unknown keys: a misspelled key would otherwise be ignored unnoticed. What
+// names the mapping in the error. It stops at the first error.
+func (f fields) readMapping(n node, what string) error {
 	members, err := n.members()
 	if err != nil {
 		return err
@@ -19,8 +19,8 @@ func (f fields) read(n node, what string) error {
 		read, ok := f[m.key]
 		if !ok {
 			known := slices.Sorted(maps.Keys(f))
-			return n.d.bad(m.line, nil, "the nearest known key is "+Nearest(m.key, known), "%s has no key %q", what,
-				m.key)
+			return n.d.invalidAt(m.line, nil, "the nearest known key is "+Nearest(m.key, known), "%s has no key %q",
+				what, m.key)
 		}
 		if err := read(m.value); err != nil {
 			return err
@@ -34,16 +34,16 @@ func (f fields) read(n node, what string) error {
 func Nearest(s string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
-		if n := edits(s, k); least < 0 || n < least {
+		if n := editDistance(s, k); least < 0 || n < least {
 			best, least = k, n
 		}
 	}
 	return best
 }
 
-// edits returns the Levenshtein distance, ignoring the case of ASCII letters. For an a above 100 bytes, longer than any
-// key, it returns the length.
-func edits(a, b string) int {
+// editDistance returns the Levenshtein distance, ignoring the case of ASCII letters. For an a above 100 bytes, longer
+// than any key, it returns the length.
+func editDistance(a, b string) int {
 	if len(a) > 100 {
 		return len(a)
 	}

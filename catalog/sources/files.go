@@ -134,7 +134,8 @@ func (f *Files) Read(i int) (*Content, int, error) {
 			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + name, Hint: "pack the archive again", Err: err,
 		}
 	case len(data) > MaxFile:
-		return nil, 0, (&document{path: name}).bad(0, nil, "split it", "has more than %d bytes, no more are read", MaxFile)
+		return nil, 0, (&document{path: name}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",
+			MaxFile)
 	}
 	content, err := Parse(name, data)
 	if err == nil {
@@ -177,12 +178,12 @@ func (d *document) readLines() (*Content, error) {
 			continue
 		}
 		if v.kind() != '{' || !json.Valid(v.raw) {
-			return nil, d.bad(number, nil, "write one JSON object on each line", "is not a tool")
+			return nil, d.invalidAt(number, nil, "write one JSON object on each line", "is not a tool")
 		}
-		server := d.base()
-		_ = v.members(func(key string, m span) error { // fn never fails
+		server := d.baseName()
+		_ = v.eachMember(func(key string, m span) error { // fn never fails
 			if key == "server" && m.kind() == '"' {
-				server = unquote(m.raw)
+				server = unquoteString(m.raw)
 			}
 			return nil
 		})

@@ -110,12 +110,12 @@ func FuzzScan(f *testing.F) {
 	f.Add([]byte(`{}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if !json.Valid(b) { // it must still end, and not panic
-			_ = span{raw: b}.members(func(string, span) error { return nil })
-			_ = span{raw: b}.elements(func(span) error { return nil })
+			_ = span{raw: b}.eachMember(func(string, span) error { return nil })
+			_ = span{raw: b}.eachElement(func(span) error { return nil })
 			return
 		}
 		got := map[string]json.RawMessage{}
-		if err := (span{raw: b}).members(func(k string, v span) error {
+		if err := (span{raw: b}).eachMember(func(k string, v span) error {
 			got[k] = v.raw
 			if !bytes.Equal(b[v.off:v.off+len(v.raw)], v.raw) {
 				t.Errorf("%q lies elsewhere", k)

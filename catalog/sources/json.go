@@ -19,38 +19,38 @@ type span struct {
 	off int
 }
 
-// members calls fn with the members of an object in order, until it fails. Other values have none.
-func (s span) members(fn func(key string, value span) error) error {
+// eachMember calls fn with the members of an object in order, until it fails. Other values have none.
+func (s span) eachMember(fn func(key string, value span) error) error {
 	b := s.raw
-	i := blanks(b, 0)
+	i := skipBlanks(b, 0)
 	if i >= len(b) || b[i] != '{' {
 		return nil
 	}
-	for i = blanks(b, i+1); i < len(b) && b[i] == '"'; i = blanks(b, i+1) {
+	for i = skipBlanks(b, i+1); i < len(b) && b[i] == '"'; i = skipBlanks(b, i+1) {
 		end := valueEnd(b, i)
-		key := unquote(b[i:end])
-		i = blanks(b, blanks(b, end)+1) // behind the colon
+		key := unquoteString(b[i:end])
+		i = skipBlanks(b, skipBlanks(b, end)+1) // behind the colon
 		if end = valueEnd(b, i); end <= i {
 			return nil
 		}
 		if err := fn(key, span{b[i:end:end], s.off + i}); err != nil {
 			return err
 		}
-		if i = blanks(b, end); i >= len(b) || b[i] != ',' {
+		if i = skipBlanks(b, end); i >= len(b) || b[i] != ',' {
 			return nil
 		}
 	}
 	return nil
 }
 
-// elements calls fn with the elements of an array in order, until it fails. Other values have none.
-func (s span) elements(fn func(value span) error) error {
+// eachElement calls fn with the elements of an array in order, until it fails. Other values have none.
+func (s span) eachElement(fn func(value span) error) error {
 	b := s.raw
-	i := blanks(b, 0)
+	i := skipBlanks(b, 0)
 	if i >= len(b) || b[i] != '[' {
 		return nil
 	}
-	for i = blanks(b, i+1); i < len(b) && b[i] != ']'; i = blanks(b, i+1) {
+	for i = skipBlanks(b, i+1); i < len(b) && b[i] != ']'; i = skipBlanks(b, i+1) {
 		end := valueEnd(b, i)
 		if end <= i {
 			return nil
@@ -58,7 +58,7 @@ func (s span) elements(fn func(value span) error) error {
 		if err := fn(span{b[i:end:end], s.off + i}); err != nil {
 			return err
 		}
-		if i = blanks(b, end); i >= len(b) || b[i] != ',' {
+		if i = skipBlanks(b, end); i >= len(b) || b[i] != ',' {
 			return nil
 		}
 	}
@@ -67,14 +67,14 @@ func (s span) elements(fn func(value span) error) error {
 
 // kind returns the first byte of the value, which is one of { [ " t f n or of a number; 0 if there is none.
 func (s span) kind() byte {
-	if i := blanks(s.raw, 0); i < len(s.raw) {
+	if i := skipBlanks(s.raw, 0); i < len(s.raw) {
 		return s.raw[i]
 	}
 	return 0
 }
 
-// blanks returns the offset of the first byte from i on that is not white space.
-func blanks(b []byte, i int) int {
+// skipBlanks returns the offset of the first byte from i on that is not white space.
+func skipBlanks(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
@@ -128,8 +128,8 @@ func stringEnd(b []byte, i int) int {
 	return len(b)
 }
 
-// unquote decodes a JSON string, and returns "" for anything else.
-func unquote(b []byte) string {
+// unquoteString decodes a JSON string, and returns "" for anything else.
+func unquoteString(b []byte) string {
 	if n := len(b); n >= 2 && bytes.IndexByte(b, '\\') < 0 && b[0] == '"' {
 		return string(b[1 : n-1])
 	}
@@ -146,8 +146,8 @@ type document struct {
 	data []byte
 }
 
-// base returns the file's name without folder and extension, which is the server of a dump.
-func (d *document) base() string {
+// baseName returns the file's name without folder and extension, which is the server of a dump.
+func (d *document) baseName() string {
 	name := filepath.Base(d.path)
 	return name[:len(name)-len(filepath.Ext(name))]
 }
@@ -157,8 +157,8 @@ func (d *document) lineAt(off int) int {
 	return 1 + bytes.Count(d.data[:min(max(off, 0), len(d.data))], []byte("\n"))
 }
 
-// bad returns an Invalid error at a line of the file; line 0 means the file as a whole.
-func (d *document) bad(line int, err error, hint, format string, args ...any) error {
+// invalidAt returns an Invalid error at a line of the file; line 0 means the file as a whole.
+func (d *document) invalidAt(line int, err error, hint, format string, args ...any) error {
 	at := d.path
 	if line > 0 {
 		at = fmt.Sprintf("%s:%d", d.path, line)
@@ -169,13 +169,13 @@ func (d *document) bad(line int, err error, hint, format string, args ...any) er
 	}
 }
 
-// valid checks that the file is JSON. If comments and trailing commas, which some clients write, are all that is wrong,
-// they are replaced by blanks in d.data.
-func (d *document) valid() error {
+// checkJSON checks that the file is JSON. If comments and trailing commas, which some clients write, are all that is
+// wrong, they are replaced by blanks in d.data.
+func (d *document) checkJSON() error {
 	if json.Valid(d.data) {
 		return nil
 	}
-	if relaxed := relax(d.data); json.Valid(relaxed) {
+	if relaxed := blankComments(d.data); json.Valid(relaxed) {
 		d.data = relaxed
 		return nil
 	}
@@ -184,14 +184,15 @@ func (d *document) valid() error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		off := int(syntax.Offset)
-		return d.bad(d.lineAt(off-1), err, "a JSON checker shows what is missing or too much there",
+		return d.invalidAt(d.lineAt(off-1), err, "a JSON checker shows what is missing or too much there",
 			"malformed JSON at byte %d", off)
 	}
-	return d.bad(0, err, "", "malformed JSON")
+	return d.invalidAt(0, err, "", "malformed JSON")
 }
 
-// relax returns a copy of b with comments and trailing commas replaced by blanks, so that offsets stay the same.
-func relax(b []byte) []byte {
+// blankComments returns a copy of b with comments and trailing commas replaced by blanks, so that offsets stay the
+// same.
+func blankComments(b []byte) []byte {
 	out := bytes.Clone(b)
 	comma := -1 // of the last comma, if only blanks follow it so far
 	for i := 0; i < len(out); {
@@ -215,7 +216,7 @@ func relax(b []byte) []byte {
 			comma = -1
 			i++
 		default:
-			if blanks(out, i) == i {
+			if skipBlanks(out, i) == i {
 				comma = -1
 			}
 			i++
@@ -239,4 +240,4 @@ func commentEnd(b []byte, i int) int {
 
 // PlainJSON returns a copy of JSON as editors accept it without its comments and trailing commas. Blanks replace them,
 // so that every offset stays the same.
-func PlainJSON(b []byte) []byte { return relax(b) }
+func PlainJSON(b []byte) []byte { return blankComments(b) }

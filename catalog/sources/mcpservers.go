@@ -55,7 +55,7 @@ const maxTimeout = 24 * time.Hour
 func ParseServers(data []byte) ([]upstream.Server, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !json.Valid(data) {
-		data = relax(data)
+		data = blankComments(data)
 	}
 	var file struct {
 		MCPServers map[string]json.RawMessage `json:"mcpServers"`
@@ -66,7 +66,7 @@ func ParseServers(data []byte) ([]upstream.Server, error) {
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, badServers("the servers are not written as expected",
-			`the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, plainly(err))
+			`the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, rewordTypeError(err))
 	}
 	entries := file.MCPServers
 	if entries == nil {
@@ -109,8 +109,9 @@ func badServers(msg, hint string, err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read servers", Msg: msg, Hint: hint, Err: err}
 }
 
-// plainly rewords an error about the type of a JSON value, so that it names what is in the file and no Go types.
-func plainly(err error) error {
+// rewordTypeError rewords an error about the type of a JSON value, so that it names what is in the file and no Go
+// types.
+func rewordTypeError(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return err
@@ -135,7 +136,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	var e serverEntry
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return upstream.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name),
-			"it should be an object with command and args, or with url", plainly(err))
+			"it should be an object with command and args, or with url", rewordTypeError(err))
 	}
 	v := upstream.Server{
 		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir,
@@ -143,11 +144,11 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 		Headers: e.Headers, Trust: e.Trust, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
-	braced(v.Env)
-	braced(v.Headers)
-	v.Timeout = milliseconds(max(0, cmp.Or(e.CallTimeout, e.Timeout)))
-	v.StartTimeout = milliseconds(max(0, e.StartTimeout))
-	switch v.Idle = milliseconds(e.Idle); e.Start {
+	braceReferences(v.Env)
+	braceReferences(v.Headers)
+	v.Timeout = clampedMilliseconds(max(0, cmp.Or(e.CallTimeout, e.Timeout)))
+	v.StartTimeout = clampedMilliseconds(max(0, e.StartTimeout))
+	switch v.Idle = clampedMilliseconds(e.Idle); e.Start {
 	case "", "lazy":
 	case "eager":
 		v.Eager = true
@@ -169,14 +170,14 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	return v, CheckServer(v)
 }
 
-// milliseconds returns n milliseconds, clamped to maxTimeout in both directions.
-func milliseconds(n float64) time.Duration {
+// clampedMilliseconds returns n milliseconds, clamped to maxTimeout in both directions.
+func clampedMilliseconds(n float64) time.Duration {
 	most := float64(maxTimeout)
 	return time.Duration(max(-most, min(n*float64(time.Millisecond), most)))
 }
 
-// braced replaces values of the form $NAME, which one client uses, by ${NAME}.
-func braced(values map[string]string) {
+// braceReferences replaces values of the form $NAME, which one client uses, by ${NAME}.
+func braceReferences(values map[string]string) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(value, "$"); ok && plainVariable.MatchString(name) {
 			values[key] = "${" + name + "}"

@@ -35,62 +35,62 @@ const (
 func (d *document) readYAML() (*Content, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.data, &root); err != nil {
-		return nil, d.bad(0, err, "a YAML checker shows what is wrong; indentation and tabs are the usual cause",
+		return nil, d.invalidAt(0, err, "a YAML checker shows what is wrong; indentation and tabs are the usual cause",
 			"malformed YAML")
 	}
 	if len(root.Content) == 0 {
-		return nil, d.bad(0, nil, kinds, "the file is empty")
+		return nil, d.invalidAt(0, nil, kinds, "the file is empty")
 	}
 	left := maxNodes
-	if err := d.measure(root.Content[0], 0, &left); err != nil {
+	if err := d.checkSize(root.Content[0], 0, &left); err != nil {
 		return nil, err
 	}
 	top := node{d: d, yaml: root.Content[0]}
-	for _, m := range top.peek() {
+	for _, m := range top.optionalMembers() {
 		if m.key == "mcpServers" || m.key == "servers" && m.value.isMapping() {
 			raw, err := top.raw()
 			if err != nil {
 				return nil, err
 			}
 			list, err := ParseServers(raw)
-			return &Content{Servers: list}, d.in(err)
+			return &Content{Servers: list}, d.nameFile(err)
 		}
 	}
-	return d.catalogue(top)
+	return d.readCatalogue(top)
 }
 
-// measure refuses a file that exceeds maxDepth or the number of values in left, with aliases followed.
-func (d *document) measure(y *yaml.Node, depth int, left *int) error {
+// checkSize refuses a file that exceeds maxDepth or the number of values in left, with aliases followed.
+func (d *document) checkSize(y *yaml.Node, depth int, left *int) error {
 	if *left--; *left < 0 || depth > maxDepth {
-		return d.bad(y.Line, nil, "write it without aliases of aliases",
+		return d.invalidAt(y.Line, nil, "write it without aliases of aliases",
 			"the file is nested too deeply or stands for too many values")
 	}
 	if y.Kind == yaml.AliasNode {
-		return d.measure(y.Alias, depth+1, left)
+		return d.checkSize(y.Alias, depth+1, left)
 	}
 	for _, c := range y.Content {
-		if err := d.measure(c, depth+1, left); err != nil {
+		if err := d.checkSize(c, depth+1, left); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// line returns the line at which the value begins, from 1.
-func (n node) line() int {
+// lineNumber returns the line at which the value begins, from 1.
+func (n node) lineNumber() int {
 	if n.yaml != nil {
 		return n.yaml.Line
 	}
 	return n.d.lineAt(n.json.off)
 }
 
-// bad returns an Invalid error at the line of the value.
-func (n node) bad(hint, format string, args ...any) error {
-	return n.d.bad(n.line(), nil, hint, format, args...)
+// invalidHere returns an Invalid error at the line of the value.
+func (n node) invalidHere(hint, format string, args ...any) error {
+	return n.d.invalidAt(n.lineNumber(), nil, hint, format, args...)
 }
 
-// target returns the YAML node with aliases followed.
-func (n node) target() *yaml.Node {
+// followAlias returns the YAML node with aliases followed.
+func (n node) followAlias() *yaml.Node {
 	y := n.yaml
 	for y.Kind == yaml.AliasNode {
 		y = y.Alias
@@ -100,14 +100,14 @@ func (n node) target() *yaml.Node {
 
 func (n node) isMapping() bool {
 	if n.yaml != nil {
-		return n.target().Kind == yaml.MappingNode
+		return n.followAlias().Kind == yaml.MappingNode
 	}
 	return n.json.kind() == '{'
 }
 
 func (n node) isList() bool {
 	if n.yaml != nil {
-		return n.target().Kind == yaml.SequenceNode
+		return n.followAlias().Kind == yaml.SequenceNode
 	}
 	return n.json.kind() == '['
 }
@@ -115,7 +115,7 @@ func (n node) isList() bool {
 // isText reports whether the value is a string, or in YAML any scalar but null.
 func (n node) isText() bool {
 	if n.yaml != nil {
-		y := n.target()
+		y := n.followAlias()
 		return y.Kind == yaml.ScalarNode && y.ShortTag() != "!!null"
 	}
 	return n.json.kind() == '"'
@@ -124,14 +124,14 @@ func (n node) isText() bool {
 // isNull reports whether the value is null. An empty value is null in YAML.
 func (n node) isNull() bool {
 	if n.yaml != nil {
-		y := n.target()
+		y := n.followAlias()
 		return y.Kind == yaml.ScalarNode && y.ShortTag() == "!!null"
 	}
 	return n.json.kind() == 'n'
 }
 
-// peek returns the members of a mapping, and none for other values.
-func (n node) peek() []member {
+// optionalMembers returns the members of a mapping, and none for other values.
+func (n node) optionalMembers() []member {
 	members, err := n.members()
 	if err != nil {
 		return nil
@@ -146,25 +146,25 @@ func (n node) members() ([]member, error) {
 		return nil, nil
 	}
 	if !n.isMapping() {
-		return nil, n.bad("write it as key: value", "a mapping is expected here")
+		return nil, n.invalidHere("write it as key: value", "a mapping is expected here")
 	}
 	var out []member
 	if n.yaml == nil {
-		err := n.json.members(func(k string, v span) error {
+		err := n.json.eachMember(func(k string, v span) error {
 			out = append(out, member{k, n.d.lineAt(v.off), node{d: n.d, json: v}})
 			return nil
 		})
 		return out, err
 	}
 	seen := map[string]int{}
-	content := n.target().Content
+	content := n.followAlias().Content
 	for i := 0; i+1 < len(content); i += 2 {
 		k := content[i]
 		if k.Kind != yaml.ScalarNode || k.ShortTag() == "!!merge" {
-			return nil, n.d.bad(k.Line, nil, "write the keys out", "only plain keys are read here")
+			return nil, n.d.invalidAt(k.Line, nil, "write the keys out", "only plain keys are read here")
 		}
 		if first, twice := seen[k.Value]; twice {
-			return nil, n.d.bad(k.Line, nil, "leave one out", "the key %q is already at line %d", k.Value, first)
+			return nil, n.d.invalidAt(k.Line, nil, "leave one out", "the key %q is already at line %d", k.Value, first)
 		}
 		seen[k.Value] = k.Line
 		out = append(out, member{k.Value, k.Line, node{d: n.d, yaml: content[i+1]}})
@@ -178,17 +178,17 @@ func (n node) list() ([]node, error) {
 		return nil, nil
 	}
 	if !n.isList() {
-		return nil, n.bad("write it as [one, two], or one to a line behind a hyphen", "a list is expected here")
+		return nil, n.invalidHere("write it as [one, two], or one to a line behind a hyphen", "a list is expected here")
 	}
 	var out []node
 	if n.yaml == nil {
-		err := n.json.elements(func(v span) error {
+		err := n.json.eachElement(func(v span) error {
 			out = append(out, node{d: n.d, json: v})
 			return nil
 		})
 		return out, err
 	}
-	for _, c := range n.target().Content {
+	for _, c := range n.followAlias().Content {
 		out = append(out, node{d: n.d, yaml: c})
 	}
 	return out, nil
@@ -200,11 +200,11 @@ func (n node) text() (string, error) {
 	case n.isNull():
 		return "", nil
 	case !n.isText():
-		return "", n.bad("write it as text", "text is expected here")
+		return "", n.invalidHere("write it as text", "text is expected here")
 	case n.yaml == nil:
-		return unquote(n.json.raw), nil
+		return unquoteString(n.json.raw), nil
 	}
-	return n.target().Value, nil
+	return n.followAlias().Value, nil
 }
 
 // boolean returns a boolean, and an error for any other value, null included.
@@ -213,11 +213,11 @@ func (n node) boolean() (bool, error) {
 		if k := n.json.kind(); k == 't' || k == 'f' {
 			return k == 't', nil
 		}
-	} else if y := n.target(); y.Kind == yaml.ScalarNode && y.ShortTag() == "!!bool" {
+	} else if y := n.followAlias(); y.Kind == yaml.ScalarNode && y.ShortTag() == "!!bool" {
 		var v bool
 		return v, y.Decode(&v)
 	}
-	return false, n.bad("write true or false", "true or false is expected here")
+	return false, n.invalidHere("write true or false", "true or false is expected here")
 }
 
 // raw returns the value as JSON: in a JSON file a copy of its bytes, otherwise converted with the order of keys kept.
@@ -268,7 +268,7 @@ func (n node) appendJSON(out []byte) ([]byte, error) {
 
 // appendScalar appends a YAML scalar as JSON. Dates become strings; other tags are refused.
 func (n node) appendScalar(out []byte) ([]byte, error) {
-	y := n.target()
+	y := n.followAlias()
 	switch y.ShortTag() {
 	case "!!null":
 		return append(out, "null"...), nil
@@ -280,7 +280,8 @@ func (n node) appendScalar(out []byte) ([]byte, error) {
 	case "!!str", "!!timestamp":
 		return appendJSONString(out, y.Value), nil
 	}
-	return nil, n.bad("write it as text, a number, true or false", "a value tagged %s cannot be JSON", y.ShortTag())
+	return nil, n.invalidHere("write it as text, a number, true or false", "a value tagged %s cannot be JSON",
+		y.ShortTag())
 }
 
 // appendNumber keeps a number as it is written if that is JSON; 0x1F, 1_000 and .5 are converted.
@@ -294,11 +295,11 @@ func (n node) appendNumber(out []byte, y *yaml.Node) ([]byte, error) {
 	}
 	var f float64
 	if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, n.bad("write it as JSON would", "%s is no number that JSON has", y.Value)
+		return nil, n.invalidHere("write it as JSON would", "%s is no number that JSON has", y.Value)
 	}
 	b, err := json.Marshal(f)
 	if err != nil {
-		return nil, fmt.Errorf("number at line %d: %w", n.line(), err)
+		return nil, fmt.Errorf("number at line %d: %w", n.lineNumber(), err)
 	}
 	return append(out, b...), nil
 }

@@ -58,9 +58,10 @@ func (p *Patch) fields(f fields) {
 		readRelated(&p.Related)
 }
 
-// overlay reads the mapping under the key overlay. A summary that is too long is refused here, while its line is known.
-func (d *document) overlay(n node) (*Overlay, error) {
-	out := &Overlay{Name: d.base(), Tools: map[tool.ID]*Patch{}}
+// readOverlay reads the mapping under the key overlay. A summary that is too long is refused here, while its line is
+// known.
+func (d *document) readOverlay(n node) (*Overlay, error) {
+	out := &Overlay{Name: d.baseName(), Tools: map[tool.ID]*Patch{}}
 	members, err := n.members()
 	if err != nil {
 		return nil, err
@@ -68,17 +69,17 @@ func (d *document) overlay(n node) (*Overlay, error) {
 	for _, m := range members {
 		id, err := tool.ParseID(m.key)
 		if err != nil {
-			return nil, d.bad(m.line, nil, "write it as server/name, for example github/create_issue, "+
+			return nil, d.invalidAt(m.line, nil, "write it as server/name, for example github/create_issue, "+
 				"or github/* for all of them", "%q is not the ID of a tool", m.key)
 		}
 		p, f := &Patch{}, fields{}
 		p.fields(f)
-		if err := f.read(m.value, "an overlay"); err != nil {
+		if err := f.readMapping(m.value, "an overlay"); err != nil {
 			return nil, err
 		}
 		if p.Summary != nil {
 			if err := sanitize.CheckSummary(id, *p.Summary); err != nil {
-				return nil, d.bad(m.line, err, "shorten it", "the summary is too long")
+				return nil, d.invalidAt(m.line, err, "shorten it", "the summary is too long")
 			}
 		}
 		for i, r := range p.Related {

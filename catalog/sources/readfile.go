@@ -36,12 +36,13 @@ func ReadFile(path string) (*Content, error) {
 func readFile(path string) (*Content, int, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxFile {
-		return nil, 0, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(),
-			MaxFile)
+		return nil, 0, (&document{path: path}).invalidAt(0, nil, "split it", "has %d bytes, at most %d are read",
+			info.Size(), MaxFile)
 	}
 	data, err := readMost(path)
 	if err == nil && len(data) > MaxFile { // a device, or a file that grows
-		return nil, 0, (&document{path: path}).bad(0, nil, "split it", "has more than %d bytes, no more are read", MaxFile)
+		return nil, 0, (&document{path: path}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",
+			MaxFile)
 	}
 	if err != nil {
 		hint := "see that it is a readable file"
@@ -85,19 +86,19 @@ func readMost(path string) ([]byte, error) {
 func Parse(path string, data []byte) (*Content, error) {
 	d := &document{path: path, data: bytes.TrimPrefix(data, []byte("\ufeff"))}
 	if !utf8.Valid(d.data) && bytes.IndexByte(d.data[:min(len(d.data), 4)], 0) >= 0 {
-		return nil, d.bad(0, nil, "save it as UTF-8", "is not text in UTF-8")
+		return nil, d.invalidAt(0, nil, "save it as UTF-8", "is not text in UTF-8")
 	}
 	start := bytes.TrimLeft(d.data, " \t\r\n")
 	switch {
 	case len(start) == 0:
-		return nil, d.bad(0, nil, kinds, "the file is empty")
+		return nil, d.invalidAt(0, nil, kinds, "the file is empty")
 	case strings.EqualFold(filepath.Ext(path), ".jsonl"):
 		return d.readLines()
 	case isTOMLName(path):
 		list, err := ParseCodex(d.data)
-		return &Content{Servers: list}, d.in(err)
+		return &Content{Servers: list}, d.nameFile(err)
 	case start[0] == '{' || start[0] == '[' || start[0] == '/' || isJSONName(path):
-		err := d.valid()
+		err := d.checkJSON()
 		if err == nil {
 			return d.readJSON()
 		}
@@ -117,15 +118,15 @@ func isJSONName(path string) bool { return strings.EqualFold(filepath.Ext(path),
 func (d *document) readJSON() (*Content, error) {
 	whole := span{raw: d.data}
 	if whole.kind() == '[' {
-		return d.dump(whole)
+		return d.readDump(whole)
 	}
 	top := map[string]span{}
-	if err := whole.members(func(k string, v span) error { top[k] = v; return nil }); err != nil {
+	if err := whole.eachMember(func(k string, v span) error { top[k] = v; return nil }); err != nil {
 		return nil, err
 	}
 	if result, ok := top["result"]; ok { // a JSON-RPC response
 		top = map[string]span{}
-		if err := result.members(func(k string, v span) error { top[k] = v; return nil }); err != nil {
+		if err := result.eachMember(func(k string, v span) error { top[k] = v; return nil }); err != nil {
 			return nil, err
 		}
 	}
@@ -136,27 +137,27 @@ func (d *document) readJSON() (*Content, error) {
 	switch {
 	case top["mcpServers"].kind() == '{', top["mcp"].kind() == '{', servers.kind() == '{':
 		list, err := ParseServers(d.data)
-		return &Content{Servers: list}, d.in(err)
+		return &Content{Servers: list}, d.nameFile(err)
 	case catalogue, overlay, server, servers.kind() == '[':
-		return d.catalogue(node{d: d, json: whole})
+		return d.readCatalogue(node{d: d, json: whole})
 	case top["tools"].kind() == '[':
-		return d.dump(top["tools"])
+		return d.readDump(top["tools"])
 	}
 	if top["mcpServers"].kind() == 'n' {
 		list, err := ParseServers(d.data) // which says that there are none
-		return &Content{Servers: list}, d.in(err)
+		return &Content{Servers: list}, d.nameFile(err)
 	}
 	if e, ok := top["error"]; ok {
-		return nil, d.bad(0, nil, "ask the server again", "holds an error that a server answered: %.200s", e.raw)
+		return nil, d.invalidAt(0, nil, "ask the server again", "holds an error that a server answered: %.200s", e.raw)
 	}
-	return nil, d.bad(0, nil, kinds, "holds neither tools nor servers")
+	return nil, d.invalidAt(0, nil, kinds, "holds neither tools nor servers")
 }
 
-// in adds the name of the file to an error that lacks it.
-func (d *document) in(err error) error {
+// nameFile adds the name of the file to an error that lacks it.
+func (d *document) nameFile(err error) error {
 	var e *tool.Error
 	if errors.As(err, &e) {
-		return d.bad(0, e.Err, e.Hint, "%s", e.Msg)
+		return d.invalidAt(0, e.Err, e.Hint, "%s", e.Msg)
 	}
 	return err
 }

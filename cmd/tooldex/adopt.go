@@ -30,7 +30,7 @@ func newServersImport(a *app) *cobra.Command {
 			"Clients: " + strings.Join(clients.Names(), ", "),
 		Example: "  tooldex servers import --dry-run\n  tooldex servers import --from claude-code --from cursor",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			docs, err := a.documents(append(from, args...))
+			docs, err := a.clientDocuments(append(from, args...))
 			if docs == nil {
 				return err
 			}
@@ -72,8 +72,8 @@ func complete(cmd *cobra.Command, flag string, values []string) {
 	})
 }
 
-// place returns where clients of this platform, user and folder keep their files.
-func (a *app) place() clients.Place {
+// clientPlace returns where clients of this platform, user and folder keep their files.
+func (a *app) clientPlace() clients.Place {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = ""
@@ -81,10 +81,10 @@ func (a *app) place() clients.Place {
 	return clients.Place{OS: runtime.GOOS, Home: config.HomeDir(a.getenv), Dir: dir, Getenv: a.getenv}
 }
 
-// documents reads the named files, or the files of the named clients; without names, those of all clients. A missing
-// file is an error only if it was named itself. Documents that can be read are returned together with the errors of the
-// others; they are nil, rather than empty, after a usage error.
-func (a *app) documents(names []string) ([]*clients.Document, error) {
+// clientDocuments reads the named files, or the files of the named clients; without names, those of all clients. A
+// missing file is an error only if it was named itself. Documents that can be read are returned together with the
+// errors of the others; they are nil, rather than empty, after a usage error.
+func (a *app) clientDocuments(names []string) ([]*clients.Document, error) {
 	if len(names) == 0 {
 		names = clients.Names()
 	}
@@ -94,7 +94,7 @@ func (a *app) documents(names []string) ([]*clients.Document, error) {
 		files := []clients.File{clients.AnyFile(name)}
 		c, known := clients.Named(name)
 		if known {
-			files = c.Files(a.place())
+			files = c.Files(a.clientPlace())
 		} else if _, err := os.Stat(name); err != nil {
 			if !strings.ContainsAny(name, `./\`) {
 				return nil, usageError{fmt.Sprintf("unknown client %q", name), "use a file, or one of " +
@@ -124,16 +124,16 @@ func adoptTable(w io.Writer, list []clients.Found) error {
 		}
 		rows[i] = []string{l.Server, l.Client, l.State, target}
 	}
-	return columns(w, []string{"SERVER", "CLIENT", "STATE", "TARGET"}, rows)
+	return writeColumns(w, []string{"SERVER", "CLIENT", "STATE", "TARGET"}, rows)
 }
 
 // warnAdopted warns of servers that cannot be taken over, of settings that get lost, and of secrets that get stored.
 func (a *app) warnAdopted(list []clients.Found) {
 	for _, l := range list {
-		name := printable(l.Server)
+		name := makePrintable(l.Server)
 		switch l.State {
 		case clients.StateUnusable:
-			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, printable(l.Why))
+			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, makePrintable(l.Why))
 			continue
 		case clients.StateDiffers:
 			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n",
@@ -144,7 +144,7 @@ func (a *app) warnAdopted(list []clients.Found) {
 		}
 		if len(l.Lost) > 0 {
 			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect; an overlay disables tools\n", name,
-				printable(strings.Join(l.Lost, ", ")))
+				makePrintable(strings.Join(l.Lost, ", ")))
 		}
 		var f addFlags
 		for _, key := range sortedKeys(l.Entry.Server.Env) {
@@ -170,5 +170,5 @@ func (a *app) takeOver(ctx context.Context, s *service.Service, servers []upstre
 	}
 	im := &importer{app: a, stack: s}
 	enabled := slices.DeleteFunc(slices.Clone(servers), func(s upstream.Server) bool { return s.Disabled })
-	return errors.Join(im.servers(ctx, enabled), errors.Join(im.errs...))
+	return errors.Join(im.importServers(ctx, enabled), errors.Join(im.errs...))
 }

@@ -90,7 +90,7 @@ func TestAgreed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = in.Close() }()
-	text := difference("x", []byte("a\nb\n"), []byte("a\nc\n"))
+	text := unifiedDiff("x", []byte("a\nb\n"), []byte("a\nc\n"))
 	for name, tt := range map[string]struct {
 		flags connectFlags
 		want  bool
@@ -102,7 +102,7 @@ func TestAgreed(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		a := &app{stdin: in, stdout: &out, stderr: &out, format: "table", getenv: func(string) string { return "" }}
-		got, err := a.agreed(text, "x", &tt.flags)
+		got, err := a.confirmChange(text, "x", &tt.flags)
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
@@ -152,7 +152,7 @@ func TestOwnEntry(t *testing.T) {
 			if a.loadConfig(root); a.settingsErr != nil {
 				t.Fatal(a.settingsErr)
 			}
-			if err := a.prepare(); err != nil {
+			if err := a.openLog(); err != nil {
 				t.Fatal(err)
 			}
 			own, err := a.ownEntry(&connectFlags{name: "tooldex", args: []string{"--mode", "search"}})

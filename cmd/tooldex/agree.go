@@ -10,16 +10,16 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// difference returns what an edit changes, as a unified diff.
-func difference(path string, before, after []byte) string {
+// unifiedDiff returns what an edit changes, as a unified diff.
+func unifiedDiff(path string, before, after []byte) string {
 	text := string(diff.Diff(path, before, path+" (new)", after))
 	_, text, _ = strings.Cut(text, "\n") // the first line repeats the names that follow
 	return text
 }
 
-// agreed shows a difference and reports whether it may be written: with --yes, or when a person at a terminal agrees.
-// It is a usage error if nobody can be asked.
-func (a *app) agreed(text, path string, f *connectFlags) (bool, error) {
+// confirmChange shows a difference and reports whether it may be written: with --yes, or when a person at a terminal
+// agrees. It is a usage error if nobody can be asked.
+func (a *app) confirmChange(text, path string, f *connectFlags) (bool, error) {
 	if a.format == "table" {
 		a.showDifference(text)
 	}
@@ -28,7 +28,7 @@ func (a *app) agreed(text, path string, f *connectFlags) (bool, error) {
 		return false, nil
 	case f.yes:
 		return true, nil
-	case !terminal(a.stdin):
+	case !isTerminal(a.stdin):
 		return false, unasked
 	}
 	fmt.Fprintf(a.stderr, "write %s? [y/N] ", path)
@@ -50,7 +50,7 @@ var unasked = usageError{"nothing was written, since nobody can be asked", "give
 
 // showDifference prints a unified diff, coloured on a terminal.
 func (a *app) showDifference(text string) {
-	colours := a.colours(a.stdout)
+	colours := a.usesColours(a.stdout)
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		colour := ""
@@ -65,13 +65,13 @@ func (a *app) showDifference(text string) {
 		case strings.HasPrefix(line, "@@"):
 			colour = "36"
 		}
-		fmt.Fprintln(a.stdout, inColour(printable(line), colour))
+		fmt.Fprintln(a.stdout, inColour(makePrintable(line), colour))
 	}
 }
 
-// colours reports whether output to w may be coloured: on a terminal, unless NO_COLOR or TERM=dumb forbids it.
-func (a *app) colours(w any) bool {
-	return terminal(w) && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+// usesColours reports whether output to w may be coloured: on a terminal, unless NO_COLOR or TERM=dumb forbids it.
+func (a *app) usesColours(w any) bool {
+	return isTerminal(w) && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 }
 
 // inColour wraps a text in an ANSI colour: the number of an SGR code, "" for none.

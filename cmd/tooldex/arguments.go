@@ -9,10 +9,10 @@ import (
 	"tooldex/tool"
 )
 
-// arguments builds the arguments object of a call from key=value words. The parameter's type decides how a value is
-// read: where the schema wants a string it stays one, elsewhere it is JSON if it parses as JSON. key:=value must be
+// parseArguments builds the arguments object of a call from key=value words. The parameter's type decides how a value
+// is read: where the schema wants a string it stays one, elsewhere it is JSON if it parses as JSON. key:=value must be
 // JSON. A key that is given twice makes a list.
-func arguments(t *tool.Tool, words []string) (json.RawMessage, error) {
+func parseArguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	types := map[string]string{}
 	for _, p := range t.Parameters() {
 		types[p.Name] = p.Type

@@ -41,7 +41,7 @@ func TestArguments(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := arguments(probe, tt.words)
+			got, err := parseArguments(probe, tt.words)
 			if tt.want == "" {
 				var usage usageError
 				if !errors.As(err, &usage) {

@@ -49,9 +49,9 @@ func newAuditShow(a *app) *cobra.Command {
 			"--follow each record is one line.",
 		Example: "  tooldex audit show --since 1h\n  tooldex audit show --outcome denied --tool 'github/*'\n" +
 			"  tooldex audit show --arguments '{\"path\": \"/etc/passwd\"}'",
-		Args: wants(cobra.NoArgs),
+		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.read(a); err != nil {
+			if err := f.readFlags(a); err != nil {
 				return err
 			}
 			return a.auditShow(cmd.Context(), &f)
@@ -77,8 +77,8 @@ func outcomesText() string {
 	return strings.Join(out, ", ")
 }
 
-// read checks the flags and sets what match needs. Its errors are usage errors.
-func (f *auditFilter) read(a *app) error {
+// readFlags checks the flags and sets what match needs. Its errors are usage errors.
+func (f *auditFilter) readFlags(a *app) error {
 	if f.outcome != "" && !slices.Contains(audit.Outcomes(), audit.Outcome(f.outcome)) {
 		return usageError{fmt.Sprintf("no call ends %q", f.outcome), "use " + outcomesText()}
 	}
@@ -121,8 +121,8 @@ func sinceThen(text string, now time.Time) (time.Time, error) {
 		"2026-11-20T15:04:05Z"}
 }
 
-// match reports whether a record passes every flag that is set. read must have succeeded.
-func (f *auditFilter) match(r audit.Record) bool {
+// matchesRecord reports whether a record passes every flag that is set. read must have succeeded.
+func (f *auditFilter) matchesRecord(r audit.Record) bool {
 	named, _ := path.Match(f.tool, string(r.Tool)) // read has checked the pattern
 	return (f.from.IsZero() || !r.Time.Before(f.from)) &&
 		(f.tool == "" || named) &&
@@ -145,7 +145,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	reader := audit.NewReader(service.AuditDir(a.config()))
 	found := []audit.Record{}
 	if err := reader.Read(func(r audit.Record) error {
-		if f.match(r) {
+		if f.matchesRecord(r) {
 			found = append(found, r)
 		}
 		if most > 0 && len(found) > 2*most { // a long log must not be held in memory
@@ -173,7 +173,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 		case <-ticker.C:
 		}
 		if err := reader.Read(func(r audit.Record) error {
-			if !f.match(r) {
+			if !f.matchesRecord(r) {
 				return nil
 			}
 			return a.auditLines([]audit.Record{r})
@@ -187,7 +187,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 func (a *app) auditLines(records []audit.Record) error {
 	for _, r := range records {
 		if a.format == "table" {
-			fmt.Fprintln(a.stdout, printable(strings.Join(auditRow(r), "  ")))
+			fmt.Fprintln(a.stdout, makePrintable(strings.Join(auditRow(r), "  ")))
 			continue
 		}
 		b, err := json.Marshal(r)
@@ -208,7 +208,7 @@ func auditTable(w io.Writer, records []audit.Record) error {
 	for i, r := range records {
 		rows[i] = auditRow(r)
 	}
-	return columns(w, []string{"NUMBER", "TIME", "WHO", "WHAT", "OUTCOME", "MS"}, rows)
+	return writeColumns(w, []string{"NUMBER", "TIME", "WHO", "WHAT", "OUTCOME", "MS"}, rows)
 }
 
 func auditRow(r audit.Record) []string {
@@ -249,7 +249,7 @@ func newAuditVerify(a *app) *cobra.Command {
 			"is an anchor, the number and hash of the last record: kept where the files of the log cannot be written, and given with\n" +
 			"--anchor later, it shows that all records up to it are still the same. The exit code is 1 if they are not.",
 		Example: "  tooldex audit verify\n  tooldex audit verify --anchor 1042:5b0c…",
-		Args:    wants(cobra.NoArgs),
+		Args:    checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var given []audit.Anchor
 			for _, text := range anchors {
@@ -284,10 +284,10 @@ func newAuditVerify(a *app) *cobra.Command {
 
 func auditReport(w io.Writer, r *audit.Report) error {
 	for _, n := range r.Notes {
-		fmt.Fprintln(w, "note: "+printable(n))
+		fmt.Fprintln(w, "note: "+makePrintable(n))
 	}
 	for _, b := range r.Breaks {
-		fmt.Fprintln(w, printable(b.String()))
+		fmt.Fprintln(w, makePrintable(b.String()))
 	}
 	if r.More > 0 {
 		fmt.Fprintf(w, "and %d more\n", r.More)

@@ -11,9 +11,9 @@ import (
 	"tooldex/tool"
 )
 
-// accounted wraps the commands that change the configuration, so that each run of them is recorded.
-func (a *app) accounted(root *cobra.Command) {
-	for _, words := range changing() {
+// wrapAudited wraps the commands that change the configuration, so that each run of them is recorded.
+func (a *app) wrapAudited(root *cobra.Command) {
+	for _, words := range changingCommands() {
 		cmd, rest, err := root.Find(strings.Fields(words))
 		if err != nil || len(rest) > 0 || cmd.RunE == nil {
 			continue
@@ -21,14 +21,14 @@ func (a *app) accounted(root *cobra.Command) {
 		run := cmd.RunE
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			err := run(cmd, args)
-			a.account(cmd.Context(), words, args, err)
+			a.recordCommand(cmd.Context(), words, args, err)
 			return err
 		}
 	}
 }
 
-// changing lists the commands that change the configuration or the stored tools. Names of none are ignored.
-func changing() []string {
+// changingCommands lists the commands that change the configuration or the stored tools. Names of none are ignored.
+func changingCommands() []string {
 	return []string{
 		"import", "connect", "servers add", "servers remove", "servers import", "servers login", "servers logout",
 		"servers approve", "servers trust",
@@ -38,8 +38,8 @@ func changing() []string {
 	}
 }
 
-// account records a command and its first argument, which names what was changed. The others may be secrets.
-func (a *app) account(ctx context.Context, words string, args []string, err error) {
+// recordCommand records a command and its first argument, which names what was changed. The others may be secrets.
+func (a *app) recordCommand(ctx context.Context, words string, args []string, err error) {
 	if a.demo || isUsage(err) {
 		return
 	}
@@ -51,11 +51,13 @@ func (a *app) account(ctx context.Context, words string, args []string, err erro
 	if len(args) > 0 {
 		subject = args[0]
 	}
-	l.Changed(ctx, a.asker(), words, subject, err)
+	l.Changed(ctx, a.callerIdentity(), words, subject, err)
 	if err := l.Close(); err != nil {
 		a.log.Warn("the audit log could not be synced", "error", err)
 	}
 }
 
-// asker identifies the command line as the caller of tools and the author of changes.
-func (a *app) asker() tool.Asker { return tool.Asker{Client: "tooldex", Version: version, Via: "cli"} }
+// callerIdentity identifies the command line as the caller of tools and the author of changes.
+func (a *app) callerIdentity() tool.Asker {
+	return tool.Asker{Client: "tooldex", Version: version, Via: "cli"}
+}

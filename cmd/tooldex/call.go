@@ -36,7 +36,7 @@ func newCall(a *app) *cobra.Command {
 			"given twice makes a list. --json takes the whole object instead, - reads it from standard input, @FILE from a file.\n" +
 			"A tool that needs confirmation (serve.confirm) is asked about on a terminal, and elsewhere called only with --yes.",
 		Example: "  tooldex call read_text_file path=notes.txt head=10\n  tooldex call create_entities --json @entities.json",
-		Args:    wants(cobra.MinimumNArgs(1)),
+		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
@@ -53,16 +53,16 @@ func newCall(a *app) *cobra.Command {
 			view := views.New(access.View{})
 			t, err := view.Catalog.Set().Resolve(args[0])
 			if err != nil {
-				views.Audit.Refused(cmd.Context(), args[0], tool.Call{Who: a.asker()}, err)
+				views.Audit.Refused(cmd.Context(), args[0], tool.Call{Who: a.callerIdentity()}, err)
 				return forPeople(err)
 			}
 			arguments, err := f.arguments(a, t, args[1:])
 			if err != nil {
 				return err
 			}
-			return a.call(cmd.Context(), views, view, t, tool.Call{
+			return a.callTool(cmd.Context(), views, view, t, tool.Call{
 				ID: t.ID(), Arguments: arguments, Progress: a.showProgress,
-				Who: a.asker(), Confirmed: f.yes,
+				Who: a.callerIdentity(), Confirmed: f.yes,
 			}, &f)
 		},
 	}
@@ -75,7 +75,7 @@ func newCall(a *app) *cobra.Command {
 // arguments reads the arguments from the command line, standard input or a file.
 func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMessage, error) {
 	if f.json == "" {
-		return arguments(t, words)
+		return parseArguments(t, words)
 	}
 	if len(words) > 0 {
 		return nil, usageError{"arguments are given both by --json and as key=value", "use one of them"}
@@ -97,13 +97,13 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 	return raw, nil
 }
 
-// call asks for a confirmation where one is needed and possible, makes the call and prints the answer. An answer that
-// is itself an error is printed, and ends with exit code 1.
-func (a *app) call(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call,
+// callTool asks for a confirmation where one is needed and possible, makes the call and prints the answer. An answer
+// that is itself an error is printed, and ends with exit code 1.
+func (a *app) callTool(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call,
 	f *callFlags,
 ) error {
 	// With --json - standard input holds the arguments, so nobody can answer there.
-	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
+	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && isTerminal(a.stdin) {
 		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
 			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: confirm.Declined}
 			views.Audit.Refused(ctx, t.Name, call, err)
@@ -134,7 +134,7 @@ func (a *app) call(ctx context.Context, views *service.Views, view *service.View
 
 // saysYes asks the person at the terminal. Only y and yes count; the end of input is a no.
 func (a *app) saysYes(question string) bool {
-	fmt.Fprintf(a.stderr, "%s\n\nMake it? [y/N] ", printable(question))
+	fmt.Fprintf(a.stderr, "%s\n\nMake it? [y/N] ", makePrintable(question))
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return err == nil && (answer == "y" || answer == "yes")
@@ -142,10 +142,10 @@ func (a *app) saysYes(question string) bool {
 
 func (a *app) showProgress(p tool.Progress) {
 	if p.Total > 0 {
-		fmt.Fprintf(a.stderr, "%.0f of %.0f %s\n", p.Progress, p.Total, printable(p.Message))
+		fmt.Fprintf(a.stderr, "%.0f of %.0f %s\n", p.Progress, p.Total, makePrintable(p.Message))
 		return
 	}
-	fmt.Fprintf(a.stderr, "%.0f %s\n", p.Progress, printable(p.Message))
+	fmt.Fprintf(a.stderr, "%.0f %s\n", p.Progress, makePrintable(p.Message))
 }
 
 // printCall prints the text of an answer, or with -o json or yaml the whole answer as the server sent it.
@@ -172,17 +172,17 @@ func (a *app) printCall(res *tool.CallResult) error {
 		for _, c := range answer.Content {
 			switch c.Type {
 			case "text":
-				fmt.Fprintln(w, printable(c.Text))
+				fmt.Fprintln(w, makePrintable(c.Text))
 			case "resource":
-				fmt.Fprintln(w, printable(cmp.Or(c.Resource.Text, c.Resource.URI)))
+				fmt.Fprintln(w, makePrintable(cmp.Or(c.Resource.Text, c.Resource.URI)))
 			case "resource_link":
-				fmt.Fprintln(w, printable(c.URI))
+				fmt.Fprintln(w, makePrintable(c.URI))
 			default:
-				fmt.Fprintf(w, "(%s %s: see it with -o json)\n", printable(c.Type), printable(c.MIMEType))
+				fmt.Fprintf(w, "(%s %s: see it with -o json)\n", makePrintable(c.Type), makePrintable(c.MIMEType))
 			}
 		}
 		if len(answer.Content) == 0 && len(answer.Structured) > 0 {
-			fmt.Fprintln(w, printable(string(answer.Structured)))
+			fmt.Fprintln(w, makePrintable(string(answer.Structured)))
 		}
 		return nil
 	})

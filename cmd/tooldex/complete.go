@@ -17,8 +17,8 @@ import (
 // completer returns the words that may follow args, each optionally with a tab and a description.
 type completer func(cmd *cobra.Command, args []string) []string
 
-// completions registers shell completion of tools, servers, profiles and flags with few values.
-func (a *app) completions(root *cobra.Command) {
+// registerCompletions registers shell completion of tools, servers, profiles and flags with few values.
+func (a *app) registerCompletions(root *cobra.Command) {
 	for path, c := range map[string]completer{
 		"describe": a.toolNames, "call": a.callWords, "eval describe": a.toolNames,
 		"enrich export": a.toolNames, "enrich approve": a.toolNames, "enrich forget": a.toolNames,
@@ -27,7 +27,7 @@ func (a *app) completions(root *cobra.Command) {
 		"servers approve": a.firstServer, "servers review": a.serverNames,
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil && cmd != root {
-			cmd.ValidArgsFunction = a.offering(c)
+			cmd.ValidArgsFunction = a.cobraCompleter(c)
 		}
 	}
 	var modes []string
@@ -48,7 +48,7 @@ func (a *app) completions(root *cobra.Command) {
 		} {
 			if cmd.Flags().Lookup(flag) != nil {
 				// the only error is an unknown flag
-				_ = cmd.RegisterFlagCompletionFunc(flag, a.offering(c))
+				_ = cmd.RegisterFlagCompletionFunc(flag, a.cobraCompleter(c))
 			}
 		}
 		for _, sub := range cmd.Commands() {
@@ -58,11 +58,11 @@ func (a *app) completions(root *cobra.Command) {
 	all(root)
 }
 
-// offering adapts a completer to cobra. It reads the configuration again, with the flags of the line that is completed.
-// A configuration that cannot be read completes nothing: the command itself reports why.
-func (a *app) offering(c completer) cobra.CompletionFunc {
+// cobraCompleter adapts a completer to cobra. It reads the configuration again, with the flags of the line that is
+// completed. A configuration that cannot be read completes nothing: the command itself reports why.
+func (a *app) cobraCompleter(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if a.loadConfig(cmd); a.settingsErr != nil || a.prepare() != nil {
+		if a.loadConfig(cmd); a.settingsErr != nil || a.openLog() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -80,8 +80,8 @@ func (a *app) offering(c completer) cobra.CompletionFunc {
 	}
 }
 
-// looking calls at with the stored tools, if there are any: completion must not create a data directory.
-func (a *app) looking(cmd *cobra.Command, at func(s *service.Service)) {
+// withStoredTools calls at with the stored tools, if there are any: completion must not create a data directory.
+func (a *app) withStoredTools(cmd *cobra.Command, at func(s *service.Service)) {
 	if _, err := os.Stat(filepath.Join(a.config().DataDir, store.FileName)); err != nil && !a.demo {
 		return
 	}
@@ -94,18 +94,18 @@ func (a *app) looking(cmd *cobra.Command, at func(s *service.Service)) {
 }
 
 func (a *app) toolNames(cmd *cobra.Command, _ []string) (out []string) {
-	a.looking(cmd, func(s *service.Service) {
+	a.withStoredTools(cmd, func(s *service.Service) {
 		set := s.Catalog.Set()
 		for _, t := range set.All() {
-			out = append(out, described(set.Exposed(t.ID()), t.Summary))
+			out = append(out, withDescription(set.Exposed(t.ID()), t.Summary))
 		}
 	})
 	return out
 }
 
-// described returns a word with the description that the shell shows beside it, on one line.
-func described(word, what string) string {
-	if what = strings.Join(strings.Fields(printable(what)), " "); what == "" {
+// withDescription returns a word with the description that the shell shows beside it, on one line.
+func withDescription(word, what string) string {
+	if what = strings.Join(strings.Fields(makePrintable(what)), " "); what == "" {
 		return word
 	}
 	return word + "\t" + what
@@ -123,7 +123,7 @@ func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
 	if len(args) == 0 {
 		return a.toolNames(cmd, args)
 	}
-	a.looking(cmd, func(s *service.Service) {
+	a.withStoredTools(cmd, func(s *service.Service) {
 		t, err := s.Catalog.Set().Resolve(args[0])
 		if err != nil {
 			return
@@ -133,7 +133,7 @@ func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
 				return strings.HasPrefix(w, p.Name+"=") || strings.HasPrefix(w, p.Name+":=")
 			})
 			if !given {
-				out = append(out, described(p.Name+"=", p.Description))
+				out = append(out, withDescription(p.Name+"=", p.Description))
 			}
 		}
 	})
@@ -145,7 +145,7 @@ func (a *app) serverNames(cmd *cobra.Command, _ []string) (out []string) {
 	for _, s := range a.config().Servers {
 		names[s.Name] = true
 	}
-	a.looking(cmd, func(s *service.Service) {
+	a.withStoredTools(cmd, func(s *service.Service) {
 		for _, one := range s.Catalog.Servers() {
 			names[one.Name] = true
 		}

@@ -38,7 +38,7 @@ func newConfigShow(a *app) *cobra.Command {
 			", or tooldex.yaml in the platform's configuration folder:\n" +
 			"  " + config.DefaultPath(a.getenv),
 		Example: "  tooldex config show --origin\n  tooldex -c team.yaml config show",
-		Args:    wants(cobra.NoArgs),
+		Args:    checkArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			lines := []configLine{}
 			for _, v := range a.settings.Values() {
@@ -89,7 +89,7 @@ func configTable(w io.Writer, lines []configLine, origin bool) error {
 			rows[i] = append(rows[i], from)
 		}
 	}
-	return columns(w, heading, rows)
+	return writeColumns(w, heading, rows)
 }
 
 func newConfigSchema(a *app) *cobra.Command {
@@ -99,7 +99,7 @@ func newConfigSchema(a *app) *cobra.Command {
 		Long: "Print the JSON Schema of tooldex.yaml. An editor with a YAML language server reads it from a first line such as\n" +
 			"  # yaml-language-server: $schema=tooldex.schema.json",
 		Example:     "  tooldex config schema > tooldex.schema.json",
-		Args:        wants(cobra.NoArgs),
+		Args:        checkArgs(cobra.NoArgs),
 		Annotations: configOptional,
 		RunE:        func(*cobra.Command, []string) error { return writeJSON(a.stdout, config.Schema()) },
 	}

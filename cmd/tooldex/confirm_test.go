@@ -309,7 +309,7 @@ func TestCommandsThatChange(t *testing.T) {
 		"index verify", "learn", "learn export", "learn list", "list", "search", "select", "serve", "servers list",
 		"servers status", "servers review", "servers scan", "tokens list", "version",
 	}
-	changing := strings.Join(changing(), "\n") + "\n"
+	changing := strings.Join(changingCommands(), "\n") + "\n"
 	for _, cmd := range commandsThatRun(newRoot(&app{getenv: func(string) string { return "" }})) {
 		path := strings.TrimPrefix(cmd, "tooldex ")
 		known := strings.Contains("\n"+changing, "\n"+path+"\n")

@@ -51,7 +51,7 @@ func newConnect(a *app) *cobra.Command {
 			"Clients: " + strings.Join(clients.Names(), ", "),
 		Example: "  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n" +
 			"  tooldex connect claude-code --undo",
-		Args:      wants(cobra.MinimumNArgs(1)),
+		Args:      checkArgs(cobra.MinimumNArgs(1)),
 		ValidArgs: clients.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at == 1 || at < 0 && len(args) == 1 {
@@ -66,7 +66,7 @@ func newConnect(a *app) *cobra.Command {
 					strings.Join(clients.Names(), ", ")}
 			}
 			if f.undo {
-				return a.disconnect(client, &f)
+				return a.disconnectClient(client, &f)
 			}
 			return a.connectClient(cmd.Context(), client, &f)
 		},
@@ -87,7 +87,7 @@ func newConnect(a *app) *cobra.Command {
 // first of all. --project and --file decide which files count.
 func (a *app) clientDocument(client clients.Client, f *connectFlags) (*clients.Document, error) {
 	var out *clients.Document
-	for _, file := range client.Files(a.place()) {
+	for _, file := range client.Files(a.clientPlace()) {
 		if file.Project != f.project {
 			continue
 		}
@@ -153,14 +153,14 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return a.printConnection(out)
 	}
 	a.warnAdopted(list)
-	out.Diff = difference(d.Path, d.Text, text)
-	if ok, err := a.agreed(out.Diff, d.Path, f); !ok || err != nil {
+	out.Diff = unifiedDiff(d.Path, d.Text, text)
+	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(out, err)
 	}
 	if err := a.takeOver(ctx, s, servers, false); err != nil { // before the client loses them
 		return err
 	}
-	if out.Backup, err = a.change(d, text, own, gone); err != nil {
+	if out.Backup, err = a.changeFile(d, text, own, gone); err != nil {
 		return err
 	}
 	out.Written = true
@@ -185,9 +185,9 @@ func (a *app) printConnection(out connection) error {
 	return a.print(out, func(io.Writer) error { return nil })
 }
 
-// change backs the file up, writes it, and returns the path of the backup. If the write fails without effect, the
+// changeFile backs the file up, writes it, and returns the path of the backup. If the write fails without effect, the
 // backup is removed again.
-func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []clients.Entry) (string, error) {
+func (a *app) changeFile(d *clients.Document, text []byte, own clients.Own, gone []clients.Entry) (string, error) {
 	const private = 0o600
 	c := clients.Change{
 		Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(),
@@ -272,8 +272,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// disconnect undoes the last change of a client's file, and forgets its backup then.
-func (a *app) disconnect(client clients.Client, f *connectFlags) error {
+// disconnectClient undoes the last change of a client's file, and forgets its backup then.
+func (a *app) disconnectClient(client clients.Client, f *connectFlags) error {
 	path := f.file
 	if path != "" {
 		var err error
@@ -291,7 +291,7 @@ func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 		return fileError("undo", c.Path, err)
 	}
 	if f.dryRun {
-		fmt.Fprint(a.stdout, printable(difference(c.Path, now, before)))
+		fmt.Fprint(a.stdout, makePrintable(unifiedDiff(c.Path, now, before)))
 		return nil
 	}
 	done, err := clients.Undo(c, before)
@@ -299,7 +299,7 @@ func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 		return err
 	}
 	if !done {
-		if err := a.restore(client, c, now, before, f); err != nil {
+		if err := a.restoreServers(client, c, now, before, f); err != nil {
 			return err
 		}
 	}
@@ -312,10 +312,10 @@ func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []clients.Found{}})
 }
 
-// restore puts the servers back into a file that the client has changed since, and keeps those changes.
-func (a *app) restore(client clients.Client, c clients.Change, now, before []byte, f *connectFlags) error {
+// restoreServers puts the servers back into a file that the client has changed since, and keeps those changes.
+func (a *app) restoreServers(client clients.Client, c clients.Change, now, before []byte, f *connectFlags) error {
 	file := clients.File{Client: client.Name, Path: c.Path}
-	for _, one := range client.Files(a.place()) {
+	for _, one := range client.Files(a.clientPlace()) {
 		if one.Path == c.Path || file.Sections == nil {
 			file.Format, file.Sections = one.Format, one.Sections
 		}
@@ -336,7 +336,7 @@ func (a *app) restore(client clients.Client, c clients.Change, now, before []byt
 			Hint: "it lies as it was in " + c.Before(), Err: err,
 		}
 	}
-	ok, err := a.agreed(difference(c.Path, now, text), c.Path, f)
+	ok, err := a.confirmChange(unifiedDiff(c.Path, now, text), c.Path, f)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func TestConnectAndUndo(t *testing.T) {
 			"AppData": home, "LOCALAPPDATA": home, "TOOLDEX_DATA_DIR": filepath.Join(home, "data"),
 		}
 		a := &app{getenv: func(key string) string { return env[key] }}
-		file := client.Files(a.place())[0]
+		file := client.Files(a.clientPlace())[0]
 		odd := oddJSON
 		if file.Format == clients.TOML {
 			odd = oddTOML

@@ -45,7 +45,7 @@ func newDescribe(a *app) *cobra.Command {
 		Long: "Show everything about tools: parameters, examples, related tools. With --detail also the requests and synonyms that\n" +
 			"find each, with where they come from: declared by its author or an overlay, learned, generated, or borrowed from the\n" +
 			"archetypes that the tool is like.",
-		Args: wants(cobra.MinimumNArgs(1)),
+		Args: checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			needs := service.ToList
 			if detail {
@@ -56,7 +56,7 @@ func newDescribe(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
-			found, missing := a.describe(s, args, detail)
+			found, missing := a.describeTools(s, args, detail)
 			if len(found) > 0 {
 				if err := a.print(found, func(w io.Writer) error { return descriptionText(w, found) }); err != nil {
 					return err
@@ -69,8 +69,8 @@ func newDescribe(a *app) *cobra.Command {
 	return cmd
 }
 
-// describe returns the named tools that exist, and the joined errors of the other names.
-func (a *app) describe(s *service.Service, names []string, detail bool) ([]description, error) {
+// describeTools returns the named tools that exist, and the joined errors of the other names.
+func (a *app) describeTools(s *service.Service, names []string, detail bool) ([]description, error) {
 	set := s.Catalog.Set()
 	var found []description
 	var errs []error
@@ -106,12 +106,12 @@ func descriptionText(w io.Writer, list []description) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s\n  %s\n", d.ID, printable(d.Signature))
+		fmt.Fprintf(w, "%s\n  %s\n", d.ID, makePrintable(d.Signature))
 		if d.Warning != "" {
 			fmt.Fprintf(w, "  warning: %s\n", d.Warning)
 		}
 		if d.Deprecated != "" {
-			fmt.Fprintf(w, "  deprecated: %s\n", printable(d.Deprecated))
+			fmt.Fprintf(w, "  deprecated: %s\n", makePrintable(d.Deprecated))
 		}
 		if d.Description != "" {
 			fmt.Fprintf(w, "\n%s\n", indent(d.Description))
@@ -123,12 +123,12 @@ func descriptionText(w io.Writer, list []description) error {
 			}
 		}
 		for _, e := range d.Examples {
-			fmt.Fprintf(w, "\n  example: %s\n", printable(e.Description))
+			fmt.Fprintf(w, "\n  example: %s\n", makePrintable(e.Description))
 			if len(e.Invocation) > 0 {
-				fmt.Fprintf(w, "    %s\n", printable(string(e.Invocation)))
+				fmt.Fprintf(w, "    %s\n", makePrintable(string(e.Invocation)))
 			}
 			if e.Output != "" {
-				fmt.Fprintf(w, "    gives: %s\n", printable(e.Output))
+				fmt.Fprintf(w, "    gives: %s\n", makePrintable(e.Output))
 			}
 		}
 		if len(d.Related) > 0 {
@@ -136,7 +136,7 @@ func descriptionText(w io.Writer, list []description) error {
 			for i, id := range d.Related {
 				names[i] = string(id)
 			}
-			fmt.Fprintf(w, "\n  related: %s\n", printable(strings.Join(names, ", ")))
+			fmt.Fprintf(w, "\n  related: %s\n", makePrintable(strings.Join(names, ", ")))
 		}
 		if d.FoundBy != nil {
 			if err := phrasesText(w, d.FoundBy); err != nil {
@@ -159,11 +159,11 @@ func parameterTable(w io.Writer, params []tool.Parameter) error {
 		}
 		rows[i] = []string{"  " + p.Name, p.Type, need, p.Description}
 	}
-	return columns(w, nil, rows)
+	return writeColumns(w, nil, rows)
 }
 
 func indent(s string) string {
-	return "  " + strings.ReplaceAll(printable(strings.TrimSpace(s)), "\n", "\n  ")
+	return "  " + strings.ReplaceAll(makePrintable(strings.TrimSpace(s)), "\n", "\n  ")
 }
 
 // forPeople returns err with a hint that names the search command in place of the tool that agents search with.

@@ -23,9 +23,9 @@ func newDoctor(a *app) *cobra.Command {
 			"and at how well the tools can be told apart. Each\n" +
 			"finding comes with its remedy. The exit code is 1 if something is broken; --fix mends what can be mended without loss.",
 		Example:     "  tooldex doctor\n  tooldex doctor --fix -o json",
-		Args:        wants(cobra.NoArgs),
+		Args:        checkArgs(cobra.NoArgs),
 		Annotations: configOptional,
-		RunE:        func(cmd *cobra.Command, _ []string) error { return a.diagnose(cmd.Context(), o) },
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.runChecks(cmd.Context(), o) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&o.Fix, "fix", false, "mend what can be mended without loss")
@@ -34,14 +34,15 @@ func newDoctor(a *app) *cobra.Command {
 	return cmd
 }
 
-// diagnose runs the checks and prints the findings. It ends with exit code 1 if something is broken.
-func (a *app) diagnose(ctx context.Context, o doctor.Options) error {
+// runChecks runs the checks and prints the findings. It ends with exit code 1 if something is broken.
+func (a *app) runChecks(ctx context.Context, o doctor.Options) error {
 	p := a.newProgress()
-	o.Settings, o.SettingsErr, o.Demo, o.Clients, o.ImportHint = a.settings, a.settingsErr, a.demo, a.place(), importHint
+	o.Settings, o.SettingsErr, o.Demo, o.Clients, o.ImportHint = a.settings, a.settingsErr, a.demo, a.clientPlace(),
+		importHint
 	o.Progress, o.Logger, o.ReadSources = p.update, a.log, a.readSources
 	o.Open = func(ctx context.Context) (*service.Service, error) { return a.open(ctx, service.ToSearch) }
 	o.Rebuild = func(ctx context.Context) (string, error) {
-		out, err := rebuild(ctx, a.config().DataDir)
+		out, err := rebuildStore(ctx, a.config().DataDir)
 		if err != nil {
 			return "", err
 		}
@@ -49,7 +50,7 @@ func (a *app) diagnose(ctx context.Context, o doctor.Options) error {
 			filepath.Base(out.Backup)), nil
 	}
 	out := doctor.Run(ctx, o)
-	p.end()
+	p.clearLine()
 	if err := a.print(out, func(w io.Writer) error { return a.diagnosisText(w, out) }); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (a *app) diagnose(ctx context.Context, o doctor.Options) error {
 }
 
 func (a *app) diagnosisText(w io.Writer, out doctor.Diagnosis) error {
-	colours := a.colours(a.stdout)
+	colours := a.usesColours(a.stdout)
 	tints := map[string]string{doctor.Fine: "32", doctor.Fixed: "32", doctor.Note: "36", doctor.Warn: "33", doctor.Broken: "31"}
 	const indent = "           "
 	for _, f := range out.Findings {
@@ -72,15 +73,15 @@ func (a *app) diagnosisText(w io.Writer, out doctor.Diagnosis) error {
 		if f.Subject != "" {
 			line += " " + f.Subject
 		}
-		fmt.Fprintf(w, "%s  %s: %s\n", inColour(status, tint), printable(line), printable(f.Message))
+		fmt.Fprintf(w, "%s  %s: %s\n", inColour(status, tint), makePrintable(line), makePrintable(f.Message))
 		for _, e := range f.Examples[:min(len(f.Examples), shownExamples)] {
-			fmt.Fprintf(w, "%s- %s\n", indent, printable(e))
+			fmt.Fprintf(w, "%s- %s\n", indent, makePrintable(e))
 		}
 		if more := len(f.Examples) - shownExamples; more > 0 {
 			fmt.Fprintf(w, "%sand %d more; -o json has them all\n", indent, more)
 		}
 		if f.Remedy != "" {
-			fmt.Fprintf(w, "%sremedy: %s\n", indent, printable(f.Remedy))
+			fmt.Fprintf(w, "%sremedy: %s\n", indent, makePrintable(f.Remedy))
 		}
 	}
 	verdict := "everything works"

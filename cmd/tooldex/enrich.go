@@ -47,8 +47,8 @@ func newEnrich(a *app) *cobra.Command {
 // enrichBatch is the number of tools in a form without --limit.
 const enrichBatch = 20
 
-// entries returns the empty form for the named tools, or for the tools that search recognises least.
-func (a *app) entries(s *service.Service, names []string) ([]enrich.ProposalEntry, error) {
+// emptyForm returns the empty form for the named tools, or for the tools that search recognises least.
+func (a *app) emptyForm(s *service.Service, names []string) ([]enrich.ProposalEntry, error) {
 	set := s.Catalog.Set()
 	var tools []*tool.Tool
 	for _, name := range names {
@@ -121,7 +121,7 @@ func newEnrichExport(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
-			entries, err := a.entries(s, args)
+			entries, err := a.emptyForm(s, args)
 			if err != nil {
 				return err
 			}
@@ -142,7 +142,7 @@ func newEnrichApply(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
 		Short: "Check what was written into a form, measure it, and put what passes into force",
-		Args:  wants(cobra.ExactArgs(1)),
+		Args:  checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			proposals, err := readProposals(args[0])
 			if err != nil {
@@ -182,7 +182,7 @@ type kept struct {
 func (a *app) printKept(out kept) error {
 	err := a.print(out, func(w io.Writer) error {
 		for _, f := range out.Findings {
-			fmt.Fprintln(a.stderr, printable(f.String()))
+			fmt.Fprintln(a.stderr, makePrintable(f.String()))
 		}
 		if out.Measured != nil {
 			if err := effectText(w, out.Measured); err != nil {
@@ -202,7 +202,7 @@ func newEnrichList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List what was written for tools, in force and waiting, and which tools need it",
-		Args:  wants(cobra.NoArgs),
+		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
@@ -232,7 +232,7 @@ func newEnrichList(a *app) *cobra.Command {
 					rows = append(rows, []string{"needed", string(one.ID), "like nothing known: " +
 						strconv.FormatFloat(one.Like, 'f', 2, 64), ""})
 				}
-				return columns(w, []string{"STATE", "TOOL", "TEXT", "BY"}, rows)
+				return writeColumns(w, []string{"STATE", "TOOL", "TEXT", "BY"}, rows)
 			})
 		},
 	}
@@ -304,7 +304,7 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 	}
 	err = a.print(moved, func(w io.Writer) error {
 		for _, id := range moved {
-			fmt.Fprintf(w, "%s: %s\n", how.done, printable(string(id)))
+			fmt.Fprintf(w, "%s: %s\n", how.done, makePrintable(string(id)))
 		}
 		if m != nil {
 			return effectText(w, m)

@@ -27,12 +27,12 @@ func effectText(w io.Writer, m *service.EnrichmentEffect) error {
 			share(t.Before.Five, t.After.Five),
 		}
 	}
-	err := columns(w, []string{"HELD OUT", "REQUESTS", "FIRST", "AMONG FIVE"}, [][]string{
+	err := writeColumns(w, []string{"HELD OUT", "REQUESTS", "FIRST", "AMONG FIVE"}, [][]string{
 		row("of what was written", m.Own), row("of other tools", m.Others),
 	})
 	for _, f := range m.Lost[:min(len(m.Lost), shownExamples)] {
-		fmt.Fprintf(w, "no more among five: %s, for %s\n", printable(string(f.Tool)),
-			printable(fmt.Sprintf("%q", f.Query)))
+		fmt.Fprintf(w, "no more among five: %s, for %s\n", makePrintable(string(f.Tool)),
+			makePrintable(fmt.Sprintf("%q", f.Query)))
 	}
 	if more := len(m.Lost) - shownExamples; more > 0 {
 		fmt.Fprintf(w, "and %d more; -o json has them all\n", more)
@@ -66,7 +66,7 @@ func newEnrichMeasure(a *app) *cobra.Command {
 		Long: "Measure what a filled form, or without one what waits for approval, would bring. Some of the requests that were written are held out\n" +
 			"and asked, before and after the others are in force. So are requests of the kinds that other tools are of, which those tools have not\n" +
 			"been lent: they tell whether what was written takes the places of others. Nothing is changed.",
-		Args: wants(cobra.MaximumNArgs(1)),
+		Args: checkArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var proposals []tool.Proposal
 			var err error
@@ -91,7 +91,7 @@ func newEnrichMeasure(a *app) *cobra.Command {
 				return err
 			}
 			for _, f := range findings {
-				fmt.Fprintln(a.stderr, printable(f.String()))
+				fmt.Fprintln(a.stderr, makePrintable(f.String()))
 			}
 			if m == nil {
 				return silent(exitNone)

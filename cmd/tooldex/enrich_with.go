@@ -28,7 +28,7 @@ func (a *app) enrichWith(ctx context.Context, with, file string) error {
 		return err
 	}
 	defer a.close(s)
-	entries, err := a.entries(s, nil)
+	entries, err := a.emptyForm(s, nil)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (a *app) enrichWith(ctx context.Context, with, file string) error {
 	}
 	w := enrich.NewOllamaWriter(base, model)
 	p := a.newProgress()
-	defer p.end()
+	defer p.clearLine()
 	for i := range entries {
 		if err := w.Write(ctx, &entries[i]); err != nil {
 			if i == 0 || ctx.Err() != nil {
@@ -48,6 +48,6 @@ func (a *app) enrichWith(ctx context.Context, with, file string) error {
 		}
 		p.update("writing requests with "+with, i+1, len(entries))
 	}
-	p.end()
+	p.clearLine()
 	return a.writeForm(file, entries)
 }

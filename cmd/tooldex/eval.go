@@ -34,7 +34,7 @@ func newEval(a *app) *cobra.Command {
 			"and never gated on.",
 		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n" +
 			"  tooldex eval mine --mode hybrid --compare keyword\n  tooldex eval mine --html report.html --junit report.xml",
-		Args: wants(cobra.MaximumNArgs(1)),
+		Args: checkArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gates, err := f.gates(f.min, eval.ParseGate)
 			if err != nil {
@@ -44,8 +44,8 @@ func newEval(a *app) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	f.measure(cmd)
-	f.reports(cmd)
+	f.addMeasureFlags(cmd)
+	f.addReportFlags(cmd)
 	fl.BoolVar(&f.cases, "cases", false, "every request in the JSON or YAML report, not only the means")
 	fl.StringVar(&f.compare, "compare", "", "compare with another mode, a run file or a JSON report")
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
@@ -55,22 +55,22 @@ func newEval(a *app) *cobra.Command {
 	return cmd
 }
 
-// measure adds the flags that choose the search mode and the requests.
-func (f *evalFlags) measure(cmd *cobra.Command) {
+// addMeasureFlags adds the flags that choose the search mode and the requests.
+func (f *evalFlags) addMeasureFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
-	f.choose(cmd)
+	f.addRequestFlags(cmd)
 }
 
-// choose adds the flags that choose the requests.
-func (f *evalFlags) choose(cmd *cobra.Command) {
+// addRequestFlags adds the flags that choose the requests.
+func (f *evalFlags) addRequestFlags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.split, "split", "", "only requests of this split")
 	fl.StringSliceVar(&f.kinds, "kind", nil, "only requests of this kind; may be repeated")
 	fl.IntVar(&f.sample, "sample", 0, "only so many requests, always the same ones")
 }
 
-// reports adds the flags that name further reports.
-func (f *evalFlags) reports(cmd *cobra.Command) {
+// addReportFlags adds the flags that name further reports.
+func (f *evalFlags) addReportFlags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.junit, "junit", "", "write JUnit XML to this file too")
 	fl.StringVar(&f.html, "html", "", "write a page with plots to this file too")
@@ -139,22 +139,22 @@ func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.
 		}
 	}
 	verdicts := report.Check(gates, nil)
-	if err := f.write(report, verdicts, comparison); err != nil {
+	if err := f.writeReports(report, verdicts, comparison); err != nil {
 		return err
 	}
 	if err := a.printEval(report, comparison, f.cases); err != nil {
 		return err
 	}
-	return a.missed(verdicts)
+	return a.printMissedGates(verdicts)
 }
 
-// missed prints the gates that were not met, and returns exit code 3 if there are any.
-func (a *app) missed(verdicts []eval.Verdict) error {
+// printMissedGates prints the gates that were not met, and returns exit code 3 if there are any.
+func (a *app) printMissedGates(verdicts []eval.Verdict) error {
 	missed := 0
 	for _, v := range verdicts {
 		if !v.Met {
 			missed++
-			fmt.Fprintln(a.stderr, "gate not met: "+printable(v.String()))
+			fmt.Fprintln(a.stderr, "gate not met: "+makePrintable(v.String()))
 		}
 	}
 	if missed > 0 {
@@ -163,8 +163,8 @@ func (a *app) missed(verdicts []eval.Verdict) error {
 	return nil
 }
 
-// write writes the report files that the flags name.
-func (f *evalFlags) write(report *eval.Report, verdicts []eval.Verdict, c *eval.Comparison) error {
+// writeReports writes the report files that the flags name.
+func (f *evalFlags) writeReports(report *eval.Report, verdicts []eval.Verdict, c *eval.Comparison) error {
 	if f.junit != "" {
 		write := func(w io.Writer) error { return report.WriteJUnit(w, verdicts) }
 		if err := writeFile("write junit report", f.junit, write); err != nil {

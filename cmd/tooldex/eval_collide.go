@@ -22,7 +22,7 @@ func newEvalCollide(a *app) *cobra.Command {
 			"are put to the search; APART is the share of them that find the right one of the two first, where a coin has 50 %.\n" +
 			"The words are those that one of the two has and the other has not, the most telling first.",
 		Example: "  tooldex eval collide\n  tooldex eval collide --set mine --limit 50 -o json",
-		Args:    wants(cobra.NoArgs),
+		Args:    checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := a.openStored(cmd.Context(), path)
 			if err != nil {
@@ -53,9 +53,10 @@ func collisionText(w io.Writer, found []inspect.Collision) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s and %s: told apart by %.0f %% of %d requests\n", printable(string(c.A)),
-			printable(string(c.B)), 100*c.Apart, c.Requests)
-		fmt.Fprintf(w, "  worst: %q, a request of %s\n", printable(shorten(c.Wrong)), printable(string(c.Of)))
+		fmt.Fprintf(w, "%s and %s: told apart by %.0f %% of %d requests\n", makePrintable(string(c.A)),
+			makePrintable(string(c.B)), 100*c.Apart, c.Requests)
+		fmt.Fprintf(w, "  worst: %q, a request of %s\n", makePrintable(shortenRequest(c.Wrong)),
+			makePrintable(string(c.Of)))
 		if c.Same {
 			fmt.Fprintln(w, "  their texts have the same words: describe what differs, or disable one of them")
 			continue
@@ -68,7 +69,7 @@ func collisionText(w io.Writer, found []inspect.Collision) error {
 			if words == "" {
 				words = "nothing; give it words of its own"
 			}
-			fmt.Fprintf(w, "  only %s says: %s\n", printable(side.id), printable(words))
+			fmt.Fprintf(w, "  only %s says: %s\n", makePrintable(side.id), makePrintable(words))
 		}
 	}
 	return nil
@@ -76,8 +77,8 @@ func collisionText(w io.Writer, found []inspect.Collision) error {
 
 const lineLength = 160
 
-// shorten returns a request on one line, of at most lineLength characters.
-func shorten(s string) string {
+// shortenRequest returns a request on one line, of at most lineLength characters.
+func shortenRequest(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if letters := []rune(s); len(letters) > lineLength {
 		return string(letters[:lineLength-1]) + "…"

@@ -25,7 +25,7 @@ func newEvalCompare(a *app) *cobra.Command {
 			"10,000 draws of the requests with replacement, always the same ones. Positive means that B is better.",
 		Example: "  tooldex eval compare keyword hybrid\n  tooldex eval compare before.jsonl after.jsonl --set mine\n" +
 			"  tooldex eval compare before.json after.json",
-		Args: wants(cobra.ExactArgs(2)),
+		Args: checkArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			options, err := f.options()
 			if err != nil {
@@ -41,7 +41,7 @@ func newEvalCompare(a *app) *cobra.Command {
 			return a.print(c, c.WriteText)
 		},
 	}
-	f.choose(cmd)
+	f.addRequestFlags(cmd)
 	cmd.Flags().StringVar(&path, "set", "", "folder, or file of requests, that the runs are over (default: the demo's)")
 	cmd.Flags().BoolVar(&all, "all", false, "list every win, loss and tie, not only the greatest")
 	return cmd

@@ -64,7 +64,7 @@ func describedTable(w io.Writer, found []inspect.Description) error {
 			mend,
 		}
 	}
-	return columns(w, []string{"TOOL", "REQUESTS", "FIRST", "IN 5", "LOST TO", "TO MEND"}, rows)
+	return writeColumns(w, []string{"TOOL", "REQUESTS", "FIRST", "IN 5", "LOST TO", "TO MEND"}, rows)
 }
 
 // mostListed bounds the requests of each sort in tables; JSON has all of them.
@@ -76,11 +76,11 @@ func describedText(w io.Writer, found []inspect.Description) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: first for %d of %d requests, among the first five for %d\n", printable(string(d.Tool)),
+		fmt.Fprintf(w, "%s: first for %d of %d requests, among the first five for %d\n", makePrintable(string(d.Tool)),
 			d.First, d.Requests, d.Five)
 		for _, from := range []struct{ name, label string }{{"own", "its own words"}, {"lent", "words lent to it"}} {
 			if words := partsFrom(d.Words, from.name); words != "" {
-				fmt.Fprintf(w, "  found by %s: %s\n", from.label, printable(words))
+				fmt.Fprintf(w, "  found by %s: %s\n", from.label, makePrintable(words))
 			}
 		}
 		askedText(w, "found first for", d.Found)
@@ -89,7 +89,7 @@ func describedText(w io.Writer, found []inspect.Description) error {
 			fmt.Fprintln(w, "  to mend:")
 		}
 		for _, adv := range d.Advice {
-			fmt.Fprintf(w, "    %s: %s\n", printable(adv.Problem), printable(adv.Remedy))
+			fmt.Fprintf(w, "    %s: %s\n", makePrintable(adv.Problem), makePrintable(adv.Remedy))
 		}
 	}
 	return nil
@@ -105,13 +105,13 @@ func askedText(w io.Writer, label string, list []inspect.Asked) {
 		if q.ID != "" {
 			name += " " + q.ID
 		}
-		fmt.Fprintf(w, "    %q (%s)", printable(shorten(q.Text)), printable(name))
+		fmt.Fprintf(w, "    %q (%s)", makePrintable(shortenRequest(q.Text)), makePrintable(name))
 		switch {
 		case q.First == "":
 		case q.Place > 0:
-			fmt.Fprintf(w, ", at %d after %s", q.Place, printable(string(q.First)))
+			fmt.Fprintf(w, ", at %d after %s", q.Place, makePrintable(string(q.First)))
 		default:
-			fmt.Fprintf(w, ", not found; first is %s", printable(string(q.First)))
+			fmt.Fprintf(w, ", not found; first is %s", makePrintable(string(q.First)))
 		}
 		fmt.Fprintln(w)
 	}

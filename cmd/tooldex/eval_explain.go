@@ -22,7 +22,7 @@ func newEvalExplain(a *app) *cobra.Command {
 			"not find it first are explained. With --query one request is put, and the IDs are the tools to look at.",
 		Example: "  tooldex eval explain --demo a017\n  tooldex eval explain github/create_issue --set mine\n" +
 			"  tooldex eval explain github/create_issue --query 'report a bug'",
-		Args: wants(cobra.MinimumNArgs(1)),
+		Args: checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := a.openStored(cmd.Context(), path)
 			if err != nil {
@@ -143,7 +143,7 @@ func explanationText(w io.Writer, found []*inspect.Explanation) error {
 		if x.ID != "" {
 			name = x.ID + ": "
 		}
-		fmt.Fprintf(w, "%s%q\n", printable(name), printable(x.Query))
+		fmt.Fprintf(w, "%s%q\n", makePrintable(name), makePrintable(x.Query))
 		if len(x.Parts) > 0 {
 			fmt.Fprintf(w, "  taken apart into %q\n", x.Parts)
 		}
@@ -164,14 +164,14 @@ func explanationText(w io.Writer, found []*inspect.Explanation) error {
 func standingText(w io.Writer, s *inspect.Standing, depth int) {
 	switch {
 	case s.Disabled:
-		fmt.Fprintf(w, "  %s is disabled, so nothing finds it\n", printable(string(s.Tool)))
+		fmt.Fprintf(w, "  %s is disabled, so nothing finds it\n", makePrintable(string(s.Tool)))
 	case s.Place == 0:
-		fmt.Fprintf(w, "  %s is not among the first %d\n", printable(string(s.Tool)), depth)
+		fmt.Fprintf(w, "  %s is not among the first %d\n", makePrintable(string(s.Tool)), depth)
 	default:
-		fmt.Fprintf(w, "  %s stands at %d, score %.3f\n", printable(string(s.Tool)), s.Place, s.Score)
+		fmt.Fprintf(w, "  %s stands at %d, score %.3f\n", makePrintable(string(s.Tool)), s.Place, s.Score)
 	}
 	if s.Behind != "" {
-		fmt.Fprintf(w, "    in the place of the same tool %s\n", printable(string(s.Behind)))
+		fmt.Fprintf(w, "    in the place of the same tool %s\n", makePrintable(string(s.Behind)))
 	}
 	fmt.Fprintf(w, "    words %.2f, cosine %.3f with weight %.2f", s.Words, s.Like, s.Weight)
 	if s.Exact {
@@ -187,7 +187,7 @@ func standingText(w io.Writer, s *inspect.Standing, depth int) {
 				"own": "its own words", "lent": "words lent to it", "for, own": "its own, by the thesaurus or lexicon",
 				"for, lent": "lent, by the thesaurus or lexicon",
 			}[from]
-			fmt.Fprintf(w, "    %s: %s\n", label, printable(parts))
+			fmt.Fprintf(w, "    %s: %s\n", label, makePrintable(parts))
 		}
 	}
 	if len(s.Loans) > 0 {
@@ -195,11 +195,11 @@ func standingText(w io.Writer, s *inspect.Standing, depth int) {
 		for i, l := range s.Loans {
 			names[i] = fmt.Sprintf("%s %.2f", l.Archetype, l.Weight)
 		}
-		fmt.Fprintf(w, "    lent by: %s\n", printable(strings.Join(names, ", ")))
+		fmt.Fprintf(w, "    lent by: %s\n", makePrintable(strings.Join(names, ", ")))
 	}
 	for _, r := range s.Above {
 		fmt.Fprintf(w, "    before it at %d: %s, score %.3f, words %+.2f, cosine %+.3f%s\n", r.Place,
-			printable(string(r.Tool)), r.Score, r.Words, r.Like, printable(leads(r.Terms)))
+			makePrintable(string(r.Tool)), r.Score, r.Words, r.Like, makePrintable(leads(r.Terms)))
 	}
 }
 

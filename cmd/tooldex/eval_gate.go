@@ -26,17 +26,17 @@ func newEvalGate(a *app) *cobra.Command {
 			"the report, \"recall@5\", or of one kind of requests, \"paraphrase:recall@5\". Time is never gated on.",
 		Example: "  tooldex eval gate mine --min recall@5=.9 --max-drop ndcg@10=.01 --against accepted.json\n" +
 			"  tooldex eval gate new.json --max-drop recall@5=0 --against accepted.json",
-		Args: wants(cobra.MaximumNArgs(1)),
+		Args: checkArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			gates, err := f.all()
+			gates, err := f.allGates()
 			if err != nil {
 				return err
 			}
 			return a.gate(cmd.Context(), &f, first(args), gates)
 		},
 	}
-	f.measure(cmd)
-	f.reports(cmd)
+	f.addMeasureFlags(cmd)
+	f.addReportFlags(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
 	fl.StringArrayVar(&f.drop, "max-drop", nil, "the most by which a figure may lie below that of --against; may be repeated")
@@ -44,9 +44,9 @@ func newEvalGate(a *app) *cobra.Command {
 	return cmd
 }
 
-// all returns the gates of both kinds. It is a usage error if there are none, or drops without a report to compare
+// allGates returns the gates of both kinds. It is a usage error if there are none, or drops without a report to compare
 // with.
-func (f *gateFlags) all() ([]eval.Gate, error) {
+func (f *gateFlags) allGates() ([]eval.Gate, error) {
 	gates, err := f.gates(f.min, eval.ParseGate)
 	if err != nil {
 		return nil, err
@@ -66,23 +66,23 @@ func (f *gateFlags) all() ([]eval.Gate, error) {
 }
 
 func (a *app) gate(ctx context.Context, f *gateFlags, path string, gates []eval.Gate) error {
-	report, base, err := a.gated(ctx, f, path)
+	report, base, err := a.gatedReports(ctx, f, path)
 	if err != nil {
 		return err
 	}
 	verdicts := report.Check(gates, base)
-	if err := f.write(report, verdicts, nil); err != nil {
+	if err := f.writeReports(report, verdicts, nil); err != nil {
 		return err
 	}
 	if err := a.print(verdicts, func(w io.Writer) error { return verdictTable(w, verdicts) }); err != nil {
 		return err
 	}
-	return a.missed(verdicts)
+	return a.printMissedGates(verdicts)
 }
 
-// gated returns the report that is checked, and the one that drops are measured from, nil without --against. Nothing is
-// opened if both are report files.
-func (a *app) gated(ctx context.Context, f *gateFlags, path string) (report, base *eval.Report, err error) {
+// gatedReports returns the report that is checked, and the one that drops are measured from, nil without --against.
+// Nothing is opened if both are report files.
+func (a *app) gatedReports(ctx context.Context, f *gateFlags, path string) (report, base *eval.Report, err error) {
 	options, err := f.options()
 	if err != nil {
 		return nil, nil, err
@@ -130,5 +130,5 @@ func verdictTable(w io.Writer, verdicts []eval.Verdict) error {
 		}
 		rows[i] = []string{v.Figure, v.Need, value(v.Got), value(v.Was), met}
 	}
-	return columns(w, []string{"FIGURE", "WANTED", "IS", "WAS", ""}, rows)
+	return writeColumns(w, []string{"FIGURE", "WANTED", "IS", "WAS", ""}, rows)
 }

@@ -32,7 +32,7 @@ func newEvalInit(a *app) *cobra.Command {
 			"--force is given.",
 		Example: "  tooldex eval init -o queries.yaml && tooldex eval queries.yaml\n" +
 			"  tooldex eval init -o mine && tooldex eval mine",
-		Args: wants(cobra.NoArgs),
+		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.perTool < 1 {
 				return usageError{fmt.Sprintf("%d requests of a tool are too few", f.perTool), "leave --per-tool out " +
@@ -68,10 +68,10 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 		file, label = filepath.Join(f.out, "queries.yaml"), eval.ToolLabel
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
 			return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "folder " + f.out +
-				" cannot be made", Hint: "check the path", Err: cause(err)}
+				" cannot be made", Hint: "check the path", Err: causeOf(err)}
 		}
 	}
-	if err := f.free(file, folder); err != nil {
+	if err := f.checkOverwrite(file, folder); err != nil {
 		return err
 	}
 	if folder {
@@ -104,9 +104,9 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 	return nil
 }
 
-// free returns an error if a file would be overwritten without --force. A folder must not hold requests under another
-// name either, with or without --force: a set has one file of them.
-func (f *initFlags) free(file string, folder bool) error {
+// checkOverwrite returns an error if a file would be overwritten without --force. A folder must not hold requests under
+// another name either, with or without --force: a set has one file of them.
+func (f *initFlags) checkOverwrite(file string, folder bool) error {
 	taken := []string{file}
 	if folder {
 		dir := filepath.Dir(file)

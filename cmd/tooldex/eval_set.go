@@ -129,7 +129,7 @@ func asInput(err error) error {
 func writeFile(op, path string, write func(io.Writer) error) error {
 	if err := atomicfile.Create(path, 0o644, write); err != nil {
 		return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path +
-			" cannot be written", Hint: "check the path", Err: cause(err)}
+			" cannot be written", Hint: "check the path", Err: causeOf(err)}
 	}
 	return nil
 }

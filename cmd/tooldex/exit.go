@@ -87,8 +87,8 @@ func printError(w io.Writer, err error) {
 			msg = strings.ReplaceAll(msg, " ("+hint+")", "")
 		}
 	}
-	fmt.Fprintln(w, "tooldex: "+printable(msg))
+	fmt.Fprintln(w, "tooldex: "+makePrintable(msg))
 	if hint != "" {
-		fmt.Fprintln(w, "hint: "+printable(hint))
+		fmt.Fprintln(w, "hint: "+makePrintable(hint))
 	}
 }

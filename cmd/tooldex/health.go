@@ -33,7 +33,7 @@ func newHealth(a *app) *cobra.Command {
 			"holds no shell checks itself. No token is needed, and nothing but the address is read from the configuration.",
 		Example:     "  tooldex health\n  tooldex health --url http://127.0.0.1:8733/readyz",
 		Annotations: configOptional,
-		Args:        wants(cobra.NoArgs),
+		Args:        checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			target, err := healthURL(asked, a.config().Serve.Listen)
 			if err != nil {

@@ -56,20 +56,20 @@ func (a *app) importFiles(ctx context.Context, s *service.Service, files []strin
 		if err := s.SaveServers(ctx, servers); err != nil {
 			return err
 		}
-		if err := im.servers(ctx, servers); err != nil {
+		if err := im.importServers(ctx, servers); err != nil {
 			return err
 		}
 	}
-	return im.finish()
+	return im.printReports()
 }
 
 // importServers asks live servers for their tools.
 func (a *app) importServers(ctx context.Context, s *service.Service, servers []upstream.Server) error {
 	im := &importer{app: a, stack: s}
-	if err := im.servers(ctx, servers); err != nil {
+	if err := im.importServers(ctx, servers); err != nil {
 		return err
 	}
-	return im.finish()
+	return im.printReports()
 }
 
 // withoutOurselves removes servers that are tooldex itself, which clients that use it have configured: asking them for
@@ -78,7 +78,7 @@ func (a *app) withoutOurselves(servers []upstream.Server) []upstream.Server {
 	return slices.DeleteFunc(servers, func(s upstream.Server) bool {
 		ours := config.IsTooldex(s)
 		if ours {
-			fmt.Fprintf(a.stderr, "left out %s, which is tooldex itself\n", printable(s.Name))
+			fmt.Fprintf(a.stderr, "left out %s, which is tooldex itself\n", makePrintable(s.Name))
 		}
 		return ours
 	})
@@ -94,11 +94,11 @@ type importer struct {
 	errs    []error
 }
 
-// servers imports the tools of servers, several at a time. Each is stored as soon as it has answered; its error goes to
-// im.errs, and does not stop the others.
-func (im *importer) servers(ctx context.Context, servers []upstream.Server) error {
+// importServers imports the tools of servers, several at a time. Each is stored as soon as it has answered; its error
+// goes to im.errs, and does not stop the others.
+func (im *importer) importServers(ctx context.Context, servers []upstream.Server) error {
 	p := im.app.newProgress()
-	defer p.end()
+	defer p.clearLine()
 	return im.stack.ImportServers(ctx, servers, p.update, func(report catalog.Report, err error) {
 		im.add(err, report)
 	})
@@ -127,25 +127,25 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		if im.app.format == "table" {
 			fmt.Fprintln(im.app.stdout, reportLine(r))
 		}
-		im.findings(r)
+		im.printFindings(r)
 	}
 }
 
 // shownFindings bounds the findings of one source on stderr; -o json has all of them.
 const shownFindings = 5
 
-// findings prints what was repaired or refused, unless nothing has changed since they were printed last.
-func (im *importer) findings(r catalog.Report) {
+// printFindings prints what was repaired or refused, unless nothing has changed since they were printed last.
+func (im *importer) printFindings(r catalog.Report) {
 	if r.Changes() == 0 && !r.Stale && r.Unchanged > 0 {
 		return
 	}
 	for i, f := range r.Findings {
 		if i == shownFindings {
-			fmt.Fprintf(im.app.stderr, "%s: %d more findings; -o json has them all\n", printable(r.Source),
+			fmt.Fprintf(im.app.stderr, "%s: %d more findings; -o json has them all\n", makePrintable(r.Source),
 				len(r.Findings)-i)
 			return
 		}
-		fmt.Fprintln(im.app.stderr, printable(f.String()))
+		fmt.Fprintln(im.app.stderr, makePrintable(f.String()))
 	}
 }
 
@@ -157,7 +157,7 @@ func refusedAll(r catalog.Report) bool {
 }
 
 func reportLine(r catalog.Report) string {
-	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", printable(r.Source), len(r.Added),
+	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", makePrintable(r.Source), len(r.Added),
 		len(r.Changed), len(r.Removed), r.Unchanged)
 	if len(r.Held) > 0 {
 		line += fmt.Sprintf(", %d held", len(r.Held))
@@ -168,8 +168,8 @@ func reportLine(r catalog.Report) string {
 	return line
 }
 
-// finish prints the reports as JSON or YAML if that is the format, and returns all errors, joined.
-func (im *importer) finish() error {
+// printReports prints the reports as JSON or YAML if that is the format, and returns all errors, joined.
+func (im *importer) printReports() error {
 	if im.app.format != "table" {
 		if im.reports == nil {
 			im.reports = []catalog.Report{}

@@ -26,7 +26,7 @@ func newIndexVerify(a *app) *cobra.Command {
 		Short: "Check that everything stored, or all of a backup, is whole",
 		Long: "Read everything that is stored, or all of a backup, and verify each checksum and the structure of the file. What is\n" +
 			"damaged is named, and the exit code is 1. Nothing is changed.",
-		Args: wants(cobra.MaximumNArgs(1)),
+		Args: checkArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				m, err := store.VerifyBackup(cmd.Context(), args[0])

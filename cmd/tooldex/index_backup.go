@@ -24,7 +24,7 @@ func newIndexBackup(a *app) *cobra.Command {
 		Long: "Write everything stored, as it is at one moment, to a zip file with a manifest and checksums, while other processes go on.\n" +
 			"All is verified first. Logins at servers and clients' files are not in it.",
 		Example: "  tooldex index backup tooldex-$(date +%F).zip",
-		Args:    wants(cobra.ExactArgs(1)),
+		Args:    checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Stat(args[0]); err == nil && !force {
 				return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: args[0] +
@@ -64,7 +64,7 @@ func newIndexRestore(a *app) *cobra.Command {
 		Short: "Put what is in a backup in the place of everything stored, and keep the old file",
 		Long: "Verify a backup and put it in the place of everything stored, in one step. The file that was there is kept beside it.\n" +
 			"Processes that run notice, and go on with what was restored.",
-		Args: wants(cobra.ExactArgs(1)),
+		Args: checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, kept, err := store.Restore(cmd.Context(), a.config().DataDir, args[0], store.Options{})
 			if err != nil {
@@ -75,7 +75,7 @@ func newIndexRestore(a *app) *cobra.Command {
 				if kept != "" {
 					rows = append(rows, []string{"old file", kept})
 				}
-				return columns(w, nil, rows)
+				return writeColumns(w, nil, rows)
 			})
 		},
 	}
@@ -88,19 +88,19 @@ func newIndexCompact(a *app) *cobra.Command {
 		Long: "Put a smaller file in the place of the stored one, in one step: without what is free in it, and without vectors and analyses of\n" +
 			"tools that are gone, and of models other than the built-in one and the one of --embedder. Other processes go on, and wait for\n" +
 			"it as for any write.",
-		Args: wants(cobra.NoArgs),
+		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
 			defer a.close(s)
-			out, err := a.compact(cmd.Context(), s)
+			out, err := a.compactStore(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
 			return a.print(out, func(w io.Writer) error {
-				return columns(w, nil, [][]string{
+				return writeColumns(w, nil, [][]string{
 					{"size", fmt.Sprintf("%.1f MB, before %.1f MB", float64(out.After)/1e6, float64(out.Before)/1e6)},
 					{"dropped", strconv.Itoa(out.Vectors) + " vectors, " + strconv.Itoa(out.Analyses) + " analyses"},
 				})
@@ -112,8 +112,8 @@ func newIndexCompact(a *app) *cobra.Command {
 // compactTries bounds how often compact starts again because another process has changed the stored tools.
 const compactTries = 20
 
-// compact drops what no stored tool uses. The vectors of the built-in model and of the chosen one are kept.
-func (a *app) compact(ctx context.Context, s *service.Service) (*store.Compaction, error) {
+// compactStore drops what no stored tool uses. The vectors of the built-in model and of the chosen one are kept.
+func (a *app) compactStore(ctx context.Context, s *service.Service) (*store.Compaction, error) {
 	var models []embed.Model
 	chosen, named, err := s.ChosenModel(ctx) // only the model knows the fingerprint of its vectors
 	if err != nil {

@@ -30,9 +30,9 @@ func newIndexRebuild(a *app) *cobra.Command {
 		Long: "Put a new file in the place of a damaged one, in one step: with all that can still be read of it, and then with what its\n" +
 			"sources offer, which are the files that tools were imported from, and the configured servers. The old file is kept beside it.\n" +
 			"Other processes go on with the new one. A source that cannot be read is told of, and takes nothing away.",
-		Args: wants(cobra.NoArgs),
+		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := rebuild(cmd.Context(), a.config().DataDir)
+			out, err := rebuildStore(cmd.Context(), a.config().DataDir)
 			if err != nil {
 				return err
 			}
@@ -49,8 +49,8 @@ func newIndexRebuild(a *app) *cobra.Command {
 	return cmd
 }
 
-// rebuild replaces the file in dir by what can be read of it, and keeps the old one as Backup.
-func rebuild(ctx context.Context, dir string) (*rebuilt, error) {
+// rebuildStore replaces the file in dir by what can be read of it, and keeps the old one as Backup.
+func rebuildStore(ctx context.Context, dir string) (*rebuilt, error) {
 	r, err := store.Recover(ctx, dir, store.Options{})
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (r *rebuilt) table(w io.Writer) error {
 	for _, l := range r.Lost {
 		rows = append(rows, []string{"lost", l})
 	}
-	return columns(w, nil, rows)
+	return writeColumns(w, nil, rows)
 }
 
 // readSources imports the tools again: from the files that still exist, and from the servers. It prints to stderr.
@@ -91,7 +91,7 @@ func (a *app) readSources(ctx context.Context) error {
 	var files []string
 	for _, file := range s.Catalog.Files() {
 		if _, err := os.Stat(file); err != nil {
-			fmt.Fprintf(a.stderr, "%s is not there any more; its tools stay as they were saved\n", printable(file))
+			fmt.Fprintf(a.stderr, "%s is not there any more; its tools stay as they were saved\n", makePrintable(file))
 			continue
 		}
 		files = append(files, file)
@@ -108,7 +108,7 @@ func (a *app) readSources(ctx context.Context) error {
 // repairStore rebuilds a damaged file so that serve can start, and logs what was saved. The error, if any, includes
 // damage.
 func (a *app) repairStore(ctx context.Context, damage error) error {
-	out, err := rebuild(ctx, a.config().DataDir)
+	out, err := rebuildStore(ctx, a.config().DataDir)
 	if err != nil {
 		return errors.Join(damage, err)
 	}

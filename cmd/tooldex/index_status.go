@@ -46,7 +46,7 @@ func newIndexStatus(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Tell what is stored, where, and with which model it was embedded",
-		Args:  wants(cobra.NoArgs),
+		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
@@ -71,7 +71,7 @@ func newIndexStatus(a *app) *cobra.Command {
 				for _, d := range st.Damaged {
 					rows = append(rows, []string{"damaged", d})
 				}
-				return columns(w, nil, rows)
+				return writeColumns(w, nil, rows)
 			})
 		},
 	}

@@ -47,7 +47,7 @@ func newLearnList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List what was learned of each tool, and the requests that were served badly",
-		Args:  wants(cobra.NoArgs),
+		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withLearner(cmd.Context(), func(s *service.Service) error { return a.printLearned(s.Learner.Report()) })
 		},
@@ -81,7 +81,7 @@ func learnedText(w io.Writer, r *learn.Report) error {
 		}
 	}
 	if len(rows) > 0 {
-		if err := columns(w, []string{"TOOL", "STATE", "USES", "REQUESTS", "CLIENTS", "TEXT"}, rows); err != nil {
+		if err := writeColumns(w, []string{"TOOL", "STATE", "USES", "REQUESTS", "CLIENTS", "TEXT"}, rows); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func learnedText(w io.Writer, r *learn.Report) error {
 	for _, m := range r.Missed {
 		rows = append(rows, []string{m.Request, strconv.Itoa(m.Nothing), strconv.Itoa(m.Ignored), m.Text, m.Proposal})
 	}
-	return columns(w, []string{"REQUEST", "NOTHING", "UNUSED", "TEXT", "PROPOSAL"}, rows)
+	return writeColumns(w, []string{"REQUEST", "NOTHING", "UNUSED", "TEXT", "PROPOSAL"}, rows)
 }
 
 func inProfile(id tool.ID, profile string) string {
@@ -109,7 +109,7 @@ func newLearnApprove(a *app) *cobra.Command {
 		Use:   "approve TOOL [REQUEST...]",
 		Short: "Make what was learned of a tool count, however little it is",
 		Long:  "Make what was learned of a tool count, however little it is: all of it, or some requests, named as learn list names them.",
-		Args:  wants(cobra.MinimumNArgs(1)),
+		Args:  checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				requests := args[1:]
@@ -150,7 +150,7 @@ func newLearnForget(a *app) *cobra.Command {
 		Use:     "forget [TOOL]",
 		Short:   "Forget what was learned of a tool, from a request, from a client, or everything",
 		Example: "  tooldex learn forget github/create_issue\n  tooldex learn forget --client bot\n  tooldex learn forget --all",
-		Args:    wants(cobra.MaximumNArgs(1)),
+		Args:    checkArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			scope := learn.Scope{Request: f.request, Client: f.client}
 			if cmd.Flags().Changed("profile") {
@@ -192,7 +192,7 @@ func newLearnExport(a *app) *cobra.Command {
 		Long: "Write what was learned as lines of JSON. With --overlay, write the approved requests whose texts are kept as an overlay,\n" +
 			"which tooldex import takes, here or elsewhere: they are utterances of their tools from then on.",
 		Example: "  tooldex learn export --overlay > learned.yaml && tooldex import learned.yaml",
-		Args:    wants(cobra.NoArgs),
+		Args:    checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				if !overlay {

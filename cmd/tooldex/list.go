@@ -32,7 +32,7 @@ func newList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the tools that are known",
-		Args:  wants(cobra.NoArgs),
+		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "" && format != "prompt" {
 				return usageError{fmt.Sprintf("unknown format %q", format), "use prompt, or -o table, json or yaml"}
@@ -91,7 +91,7 @@ func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 			}
 			rows[i] = []string{l.Name, l.Server, l.Category, l.Summary}
 		}
-		return columns(w, []string{"TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows)
+		return writeColumns(w, []string{"TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows)
 	})
 	if err != nil {
 		return err
@@ -115,6 +115,6 @@ func (a *app) printCounts(counts []tool.Count) error {
 		for i, c := range counts {
 			rows[i] = []string{c.Name, strconv.Itoa(c.Tools)}
 		}
-		return columns(w, []string{"CATEGORY", "TOOLS"}, rows)
+		return writeColumns(w, []string{"CATEGORY", "TOOLS"}, rows)
 	})
 }

@@ -23,20 +23,20 @@ func newServersLogin(a *app) *cobra.Command {
 			"and renewed when they expire. Where programs cannot register themselves, register tooldex by hand, with the address\n" +
 			"http://127.0.0.1/callback, and give --client-id; a secret of its own goes into TOOLDEX_CLIENT_SECRET.",
 		Example: "  tooldex servers login sentry",
-		Args:    wants(cobra.ExactArgs(1)),
+		Args:    checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withGateway(cmd.Context(), func(gw *gateway.Gateway) error {
 				err := gw.Login(cmd.Context(), args[0], gateway.LoginOptions{
 					ClientID: clientID, ClientSecret: a.config().Login.ClientSecret,
 					Visit: func(url string) {
-						fmt.Fprintf(a.stderr, "to log in, visit\n%s\n", printable(url))
+						fmt.Fprintf(a.stderr, "to log in, visit\n%s\n", makePrintable(url))
 						if !noBrowser {
-							browse(cmd.Context(), url)
+							openBrowser(cmd.Context(), url)
 						}
 					},
 				})
 				if err == nil {
-					fmt.Fprintf(a.stderr, "logged in to %s\n", printable(args[0]))
+					fmt.Fprintf(a.stderr, "logged in to %s\n", makePrintable(args[0]))
 				}
 				return err
 			})
@@ -52,12 +52,12 @@ func newServersLogout(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout NAME",
 		Short: "Forget the tokens of a login",
-		Args:  wants(cobra.ExactArgs(1)),
+		Args:  checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withGateway(cmd.Context(), func(gw *gateway.Gateway) error {
 				had, err := gw.Logout(args[0])
 				if err == nil && !had {
-					fmt.Fprintf(a.stderr, "there was no login to %s\n", printable(args[0]))
+					fmt.Fprintf(a.stderr, "there was no login to %s\n", makePrintable(args[0]))
 				}
 				return err
 			})
@@ -77,8 +77,8 @@ func (a *app) withGateway(ctx context.Context, f func(*gateway.Gateway) error) e
 	return f(gw)
 }
 
-// browse opens an address in a browser, if there is one. Errors are ignored: the address has been printed.
-func browse(ctx context.Context, url string) {
+// openBrowser opens an address in a browser, if there is one. Errors are ignored: the address has been printed.
+func openBrowser(ctx context.Context, url string) {
 	command := []string{"xdg-open"}
 	switch runtime.GOOS {
 	case "darwin":

@@ -26,7 +26,7 @@ func (a *app) open(ctx context.Context, use service.Use) (*service.Service, erro
 // openService opens a service with the configuration, log and progress of the command.
 func (a *app) openService(ctx context.Context, o service.Options) (*service.Service, error) {
 	p := a.newProgress()
-	defer p.end()
+	defer p.clearLine()
 	o.Config, o.Logger, o.Version, o.Progress = a.settings.Config, a.log, version, p.update
 	return service.Open(ctx, o)
 }

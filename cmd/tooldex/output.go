@@ -80,9 +80,9 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 	return node, node.Encode(token)
 }
 
-// columns writes rows under an optional heading, aligned. Cells are made printable and put on one line, since names and
-// texts come from servers.
-func columns(w io.Writer, heading []string, rows [][]string) error {
+// writeColumns writes rows under an optional heading, aligned. Cells are made printable and put on one line, since
+// names and texts come from servers.
+func writeColumns(w io.Writer, heading []string, rows [][]string) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	if len(heading) > 0 {
 		fmt.Fprintln(tw, strings.Join(heading, "\t"))
@@ -90,16 +90,16 @@ func columns(w io.Writer, heading []string, rows [][]string) error {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = strings.ReplaceAll(printable(c), "\n", " ")
+			cells[i] = strings.ReplaceAll(makePrintable(c), "\n", " ")
 		}
 		fmt.Fprintln(tw, strings.Join(cells, "\t"))
 	}
 	return tw.Flush()
 }
 
-// printable drops what could rewrite a terminal or reorder a line: control characters but the line feed, and the
+// makePrintable drops what could rewrite a terminal or reorder a line: control characters but the line feed, and the
 // bidirectional overrides. A tab becomes a space.
-func printable(s string) string {
+func makePrintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n':

@@ -49,7 +49,7 @@ func TestPrintable(t *testing.T) {
 		{"other scripts stay", "数据 данные بيانات", "数据 данные بيانات"},
 	}
 	for _, tt := range tests {
-		if got := printable(tt.in); got != tt.want {
+		if got := makePrintable(tt.in); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

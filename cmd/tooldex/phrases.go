@@ -22,7 +22,7 @@ func phrasesText(w io.Writer, f *service.SearchPhrases) error {
 	}
 	if len(rows) > 0 {
 		fmt.Fprintln(w, "\n  found by:")
-		if err := columns(w, nil, rows); err != nil {
+		if err := writeColumns(w, nil, rows); err != nil {
 			return err
 		}
 	}
@@ -43,5 +43,5 @@ func phrasesText(w io.Writer, f *service.SearchPhrases) error {
 		rows = append(rows, []string{"  " +
 			l.Archetype, l.Title, fmt.Sprintf("like it by %.2f", l.Like), fmt.Sprintf("weight %.2f", l.Weight)})
 	}
-	return columns(w, nil, rows)
+	return writeColumns(w, nil, rows)
 }

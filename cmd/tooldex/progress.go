@@ -27,7 +27,7 @@ const patience = time.Second
 
 func (a *app) newProgress() *progress {
 	now := time.Now()
-	return &progress{w: a.stderr, log: a.log, terminal: terminal(a.stderr), start: now, last: now}
+	return &progress{w: a.stderr, log: a.log, terminal: isTerminal(a.stderr), start: now, last: now}
 }
 
 func (p *progress) update(what string, done, total int) {
@@ -61,8 +61,8 @@ func pace(done, total int, took time.Duration) (rate float64, left time.Duration
 	return rate, time.Duration(float64(total-done) / rate * float64(time.Second)).Round(time.Second)
 }
 
-// end clears the line on the terminal. It may be called more than once.
-func (p *progress) end() {
+// clearLine clears the line on the terminal. It may be called more than once.
+func (p *progress) clearLine() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()

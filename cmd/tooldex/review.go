@@ -64,21 +64,21 @@ func reviewText(w io.Writer, review []scan.Review) error {
 		if r.Held {
 			state = "held"
 		}
-		fmt.Fprintf(w, "%-8s %s  (form %s)\n", state, printable(string(r.ID)), r.Form)
-		fmt.Fprintf(w, "         %s\n", printable(r.Why))
+		fmt.Fprintf(w, "%-8s %s  (form %s)\n", state, makePrintable(string(r.ID)), r.Form)
+		fmt.Fprintf(w, "         %s\n", makePrintable(r.Why))
 		for _, f := range r.Suspicions {
-			fmt.Fprintf(w, "  %-6s %s in %s\n", f.Severity, f.Rule, printable(f.Field))
+			fmt.Fprintf(w, "  %-6s %s in %s\n", f.Severity, f.Rule, makePrintable(f.Field))
 			if f.Excerpt != "" {
-				fmt.Fprintf(w, "         %s\n", printable(f.Excerpt))
+				fmt.Fprintf(w, "         %s\n", makePrintable(f.Excerpt))
 			}
 			fmt.Fprintf(w, "         %s; remedy: %s\n", f.Why, f.Remedy)
 		}
 		for _, c := range r.Changes {
-			fmt.Fprintf(w, "  changed %s\n", printable(c.Field))
+			fmt.Fprintf(w, "  changed %s\n", makePrintable(c.Field))
 			for _, side := range []struct{ sign, text string }{{"-", c.Was}, {"+", c.Now}} {
 				for line := range strings.SplitSeq(scan.Visible(side.text), "\n") {
 					if line != "" {
-						fmt.Fprintf(w, "    %s %s\n", side.sign, printable(line))
+						fmt.Fprintf(w, "    %s %s\n", side.sign, makePrintable(line))
 					}
 				}
 			}
@@ -97,7 +97,7 @@ func newServersApprove(a *app) *cobra.Command {
 			"served with a warning, too; --diff shows what would be approved, and approves nothing. The exit code is 3 if nothing\n" +
 			"waits for approval.",
 		Example: "  tooldex servers approve github --diff\n  tooldex servers approve github create_issue",
-		Args:    wants(cobra.MinimumNArgs(1)),
+		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
@@ -143,7 +143,7 @@ func (a *app) approve(cmd *cobra.Command, s *service.Service, server string, nam
 	}
 	return a.print(approvals, func(w io.Writer) error {
 		for _, r := range review {
-			fmt.Fprintf(w, "approved %s (form %s)\n", printable(string(r.ID)), r.Form)
+			fmt.Fprintf(w, "approved %s (form %s)\n", makePrintable(string(r.ID)), r.Form)
 		}
 		return nil
 	})

@@ -63,7 +63,7 @@ func newRoot(a *app) *cobra.Command {
 			if a.settingsErr != nil && !worksUnconfigured(cmd) {
 				return a.settingsErr
 			}
-			return a.prepare()
+			return a.openLog()
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -82,8 +82,8 @@ func newRoot(a *app) *cobra.Command {
 		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a),
 		newTokens(a), newEval(a), newEnrich(a), newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
-	a.accounted(root)
-	a.completions(root)
+	a.wrapAudited(root)
+	a.registerCompletions(root)
 	root.InitDefaultCompletionCmd()
 	return root
 }
@@ -130,8 +130,8 @@ func settingFlag(cmd *cobra.Command, s config.Setting) *pflag.Flag {
 	return nil
 }
 
-// prepare opens the log at the configured level, and checks what every command needs. loadConfig must come before it.
-func (a *app) prepare() error {
+// openLog opens the log at the configured level, and checks what every command needs. loadConfig must come before it.
+func (a *app) openLog() error {
 	if a.limit < 0 {
 		return usageError{fmt.Sprintf("limit %d is negative", a.limit), "use 0 for the default"}
 	}
@@ -151,8 +151,8 @@ func (a *app) limitFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().IntVar(&a.limit, "limit", 0, what)
 }
 
-// terminal reports whether w is a terminal rather than a file or a pipe.
-func terminal(w any) bool {
+// isTerminal reports whether w is a terminal rather than a file or a pipe.
+func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
@@ -174,8 +174,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Sprintf("unknown command %q", args[0]), hint}
 }
 
-// wants turns the errors of a check of cobra's into usage errors.
-func wants(check cobra.PositionalArgs) cobra.PositionalArgs {
+// checkArgs turns the errors of a check of cobra's into usage errors.
+func checkArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
 			return usageError{err.Error(), "usage: " + cmd.UseLine()}

@@ -26,7 +26,7 @@ func newSearch(a *app) *cobra.Command {
 		Long: "Find the tools that serve a request. Several words make one request; with --each every argument is a need of\n" +
 			"its own, answered in its own group.",
 		Example: "  tooldex search open a merge proposal\n  tooldex search --demo --each 'read a file' 'send a message' -o json",
-		Args:    wants(cobra.MinimumNArgs(1)),
+		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(args, a.limit)
 			if err != nil {
@@ -87,7 +87,7 @@ func (a *app) printResult(s *service.Service, res *tool.Result) error {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			fmt.Fprintf(w, "%s:\n", printable(g.Query))
+			fmt.Fprintf(w, "%s:\n", makePrintable(g.Query))
 			if err := hitTable(w, g.Tools, g.Confident, g.Advice); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	case s.Catalog.Set().Len() == 0:
 		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
 	case res.Degraded != "":
-		fmt.Fprintln(a.stderr, "searched by words only: "+printable(res.Degraded))
+		fmt.Fprintln(a.stderr, "searched by words only: "+makePrintable(res.Degraded))
 	}
 	if a.format == "table" {
 		a.printDemoHint()
@@ -134,15 +134,15 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 	if len(hits) == 0 {
 		return nil
 	}
-	if err := columns(w, []string{"SCORE", "TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows); err != nil {
+	if err := writeColumns(w, []string{"SCORE", "TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows); err != nil {
 		return err
 	}
 	for _, h := range hits {
 		if h.Warning != "" {
-			fmt.Fprintf(w, "%s: warning: %s\n", printable(h.Exposed), h.Warning)
+			fmt.Fprintf(w, "%s: warning: %s\n", makePrintable(h.Exposed), h.Warning)
 		}
 		if len(h.Also) > 0 {
-			fmt.Fprintf(w, "%s is also %s\n", printable(h.Exposed), printable(strings.Join(h.Also, ", ")))
+			fmt.Fprintf(w, "%s is also %s\n", makePrintable(h.Exposed), makePrintable(strings.Join(h.Also, ", ")))
 		}
 		if h.Explain != nil {
 			explainText(w, h)
@@ -158,7 +158,7 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 	if advice != nil && advice.Message != "" {
 		msg = "Not confident: " + advice.Message
 	}
-	fmt.Fprintln(w, printable(msg))
+	fmt.Fprintln(w, makePrintable(msg))
 	if advice != nil {
 		for _, part := range []struct {
 			name string
@@ -169,11 +169,11 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 			{"nearest categories here", advice.Categories},
 		} {
 			if len(part.list) > 0 {
-				fmt.Fprintf(w, "  %s: %s\n", part.name, printable(strings.Join(part.list, ", ")))
+				fmt.Fprintf(w, "  %s: %s\n", part.name, makePrintable(strings.Join(part.list, ", ")))
 			}
 		}
 		for _, u := range advice.Excluded {
-			fmt.Fprintf(w, "  not searched: %s\n", printable(u.Text))
+			fmt.Fprintf(w, "  not searched: %s\n", makePrintable(u.Text))
 		}
 	}
 	if n > 0 {
@@ -184,7 +184,7 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 
 func explainText(w io.Writer, h tool.Hit) {
 	e := h.Explain
-	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", printable(h.Name), e.Keyword,
+	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", makePrintable(h.Name), e.Keyword,
 		e.Semantic, e.Weight, e.Fused)
 	if e.Learned != 0 {
 		fmt.Fprintf(w, " of which use has taught %+.3f", e.Learned)
@@ -194,9 +194,9 @@ func explainText(w io.Writer, h tool.Hit) {
 	}
 	fmt.Fprintln(w)
 	for _, term := range sortedKeys(e.Terms) {
-		fmt.Fprintf(w, "  %-20s %.3f\n", printable(term), e.Terms[term])
+		fmt.Fprintf(w, "  %-20s %.3f\n", makePrintable(term), e.Terms[term])
 	}
 	for _, l := range e.Borrowed {
-		fmt.Fprintf(w, "  borrowed from %s %.2f\n", printable(l.Archetype), l.Weight)
+		fmt.Fprintf(w, "  borrowed from %s %.2f\n", makePrintable(l.Archetype), l.Weight)
 	}
 }

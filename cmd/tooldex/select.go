@@ -28,7 +28,7 @@ func newSelect(a *app) *cobra.Command {
 			"the message needs, and what the preferences say. -o json gives the tools in the form of a model provider.",
 		Example: "  tooldex select --demo Read package.json\n" +
 			"  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
-		Args: wants(cobra.ArbitraryArgs),
+		Args: checkArgs(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
@@ -81,12 +81,12 @@ func (a *app) printSelection(s *service.Service, res *selection.Selection) error
 			}
 		}
 		if len(rows) > 0 {
-			if err := columns(w, []string{"TOOL", "SOURCE", "SCORE", "TOKENS"}, rows); err != nil {
+			if err := writeColumns(w, []string{"TOOL", "SOURCE", "SCORE", "TOKENS"}, rows); err != nil {
 				return err
 			}
 		}
 		for _, out := range res.LeftOut {
-			fmt.Fprintf(w, "left out: %s: %s\n", printable(out.Name), printable(out.Why))
+			fmt.Fprintf(w, "left out: %s: %s\n", makePrintable(out.Name), makePrintable(out.Why))
 		}
 		saved := 0.
 		if res.AllTokens > 0 {

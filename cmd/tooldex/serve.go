@@ -36,11 +36,11 @@ func newServe(a *app) *cobra.Command {
 			"A profile is a subset of the servers with a mode of its own, at /mcp/NAME. The names of the modes are profiles, too.",
 		Example: "  tooldex serve --stdio\n  tooldex serve --listen " + config.DefaultListen +
 			"\n  tooldex serve --mode dynamic --always github__get_issue",
-		Args: wants(cobra.NoArgs),
+		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stdio || listen != "":
-			case terminal(a.stdin):
+			case isTerminal(a.stdin):
 				listen = a.config().Serve.Listen
 			default:
 				stdio = true
@@ -75,7 +75,7 @@ func newServe(a *app) *cobra.Command {
 
 // serve serves until ctx ends or the client closes standard input.
 func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
-	reload, stop := hangups(ctx)
+	reload, stop := reloadSignals(ctx)
 	defer stop()
 	o := serve.Options{
 		Config: a.settings, Listen: listen, Temporary: a.demo, Version: version, Logger: a.log,
@@ -100,9 +100,10 @@ func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 	return serve.Run(ctx, o)
 }
 
-// hangups returns a channel that receives a value after a SIGHUP, the request to read the configuration again. Signals
-// that come before the value is read are merged. The function that is returned ends the delivery; ctx does, too.
-func hangups(ctx context.Context) (<-chan struct{}, func()) {
+// reloadSignals returns a channel that receives a value after a SIGHUP, the request to read the configuration again.
+// Signals that come before the value is read are merged. The function that is returned ends the delivery; ctx does,
+// too.
+func reloadSignals(ctx context.Context) (<-chan struct{}, func()) {
 	signals, out := make(chan os.Signal, 1), make(chan struct{}, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	ctx, cancel := context.WithCancel(ctx)

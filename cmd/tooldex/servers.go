@@ -43,7 +43,7 @@ func newServersAdd(a *app) *cobra.Command {
 			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'.",
 		Example: "  tooldex servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  tooldex servers add --transport http -H 'Authorization: Bearer ${TOKEN}' issues https://mcp.example.com/mcp",
-		Args: wants(cobra.MinimumNArgs(2)),
+		Args: checkArgs(cobra.MinimumNArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := f.server(args)
 			if err != nil {
@@ -118,18 +118,18 @@ func (f *addFlags) server(args []string) (upstream.Server, error) {
 		s.Command, s.Args = args[1], args[2:]
 	}
 	var err error
-	if s.Env, err = pairs(f.env, "=", "environment variable"); err != nil {
+	if s.Env, err = splitPairs(f.env, "=", "environment variable"); err != nil {
 		return s, err
 	}
-	if s.Headers, err = pairs(f.headers, ":", "header"); err != nil {
+	if s.Headers, err = splitPairs(f.headers, ":", "header"); err != nil {
 		return s, err
 	}
 	return s, asUsageError(sources.CheckServer(s))
 }
 
-// pairs splits words at the first sep. A variable without a value, as in -e VAR, refers to the variable of that name
-// in the environment of tooldex.
-func pairs(words []string, sep, what string) (map[string]string, error) {
+// splitPairs splits words at the first sep. A variable without a value, as in -e VAR, refers to the variable of that
+// name in the environment of tooldex.
+func splitPairs(words []string, sep, what string) (map[string]string, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -159,7 +159,7 @@ func (f *addFlags) warnSecrets(w io.Writer) {
 		for _, part := range []string{"token", "key", "secret", "password", "auth", "cookie"} {
 			if strings.Contains(lower, part) {
 				fmt.Fprintf(w, "warning: the value of %s is stored as it is; "+
-					"give it as '${VAR}' to have it read from the environment\n", printable(key))
+					"give it as '${VAR}' to have it read from the environment\n", makePrintable(key))
 				break
 			}
 		}
@@ -170,7 +170,7 @@ func newServersList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the servers, and how many of their tools are known",
-		Args:  wants(cobra.NoArgs),
+		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
@@ -190,7 +190,7 @@ func newServersList(a *app) *cobra.Command {
 					}
 					rows[i] = []string{l.Name, string(l.Transport), strconv.Itoa(l.Tools), string(l.State), target}
 				}
-				return columns(w, []string{"SERVER", "TRANSPORT", "TOOLS", "STATE", "TARGET"}, rows)
+				return writeColumns(w, []string{"SERVER", "TRANSPORT", "TOOLS", "STATE", "TARGET"}, rows)
 			})
 		},
 	}
@@ -201,7 +201,7 @@ func newServersRemove(a *app) *cobra.Command {
 		Use:     "remove NAME...",
 		Aliases: []string{"rm"},
 		Short:   "Remove servers and their tools",
-		Args:    wants(cobra.MinimumNArgs(1)),
+		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {

@@ -15,11 +15,11 @@ import (
 // fileError returns the Invalid error for a file that cannot be read.
 func fileError(op, path string, err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path +
-		" cannot be read", Hint: "check the path and the file's permissions", Err: cause(err)}
+		" cannot be read", Hint: "check the path and the file's permissions", Err: causeOf(err)}
 }
 
-// cause strips the operation and the path from an error of package os, where the message names the path already.
-func cause(err error) error {
+// causeOf strips the operation and the path from an error of package os, where the message names the path already.
+func causeOf(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Err

@@ -50,18 +50,18 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 		Long: "Make a token, and print it on standard output. It is shown this once: only its digest is kept. From the first token on,\n" +
 			"every request over HTTP must bear one.",
 		Example: "  tooldex tokens add ci --profile files --read-only --expires 30d",
-		Args:    wants(cobra.ExactArgs(1)),
+		Args:    checkArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := where()
 			if err != nil {
 				return err
 			}
-			if t.Expires, err = expiry(expires, time.Now()); err != nil {
+			if t.Expires, err = parseExpiry(expires, time.Now()); err != nil {
 				return err
 			}
 			if _, ok := a.config().Profiles[t.View.Profile]; !ok && t.View.Profile != service.WholeProfile {
 				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; "+
-					"a server that knows none does not take the file over\n", printable(t.View.Profile))
+					"a server that knows none does not take the file over\n", makePrintable(t.View.Profile))
 			}
 			secret := access.NewSecret()
 			t.Name, t.Digest = args[0], access.Digest(secret)
@@ -83,9 +83,9 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 // maxLifetime bounds --expires: anything longer is a slip of the keyboard. It fits into a time.Duration.
 const maxLifetime = 250 * 365 * 24 * time.Hour
 
-// expiry parses the end of a token: a number of days, a duration, a date, whose whole day counts, or a time. It returns
-// the zero time, for never, if text is empty.
-func expiry(text string, now time.Time) (time.Time, error) {
+// parseExpiry parses the end of a token: a number of days, a duration, a date, whose whole day counts, or a time. It
+// returns the zero time, for never, if text is empty.
+func parseExpiry(text string, now time.Time) (time.Time, error) {
 	bad := usageError{fmt.Sprintf("--expires is %q", text), "give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in " +
 		"the time to come"}
 	if text == "" {
@@ -127,7 +127,7 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, without their secrets, which nobody has but their bearers",
-		Args:  wants(cobra.NoArgs),
+		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			file, err := where()
 			if err != nil {
@@ -150,7 +150,7 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 					}
 					rows[i] = []string{l.Name, cmp.Or(l.Profile, "all tools"), does, until}
 				}
-				return columns(w, []string{"TOKEN", "PROFILE", "GOOD FOR", "EXPIRES"}, rows)
+				return writeColumns(w, []string{"TOKEN", "PROFILE", "GOOD FOR", "EXPIRES"}, rows)
 			})
 		},
 	}
@@ -172,7 +172,7 @@ func newTokensRevoke(a *app, where func() (access.File, error)) *cobra.Command {
 		Use:     "revoke NAME...",
 		Aliases: []string{"remove", "rm"},
 		Short:   "Revoke tokens; what was opened with them ends",
-		Args:    wants(cobra.MinimumNArgs(1)),
+		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := where()
 			if err != nil {
@@ -182,7 +182,7 @@ func newTokensRevoke(a *app, where func() (access.File, error)) *cobra.Command {
 				if err := file.Revoke(name); err != nil {
 					return err
 				}
-				fmt.Fprintf(a.stderr, "revoked token %s\n", printable(name))
+				fmt.Fprintf(a.stderr, "revoked token %s\n", makePrintable(name))
 			}
 			return nil
 		},

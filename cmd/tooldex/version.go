@@ -28,17 +28,17 @@ func newVersion(a *app) *cobra.Command {
 		Use:         "version",
 		Annotations: configOptional,
 		Short:       "Print the version of the program and of the embedding model inside it",
-		Args:        wants(cobra.NoArgs),
+		Args:        checkArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			v := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" +
-				runtime.GOARCH, Revision: revision()}
+				runtime.GOARCH, Revision: sourceRevision()}
 			model, err := builtinModel()
 			if err != nil {
 				return err
 			}
 			v.Model = fmt.Sprintf("%s %d %s", model.Name, model.Dims, model.Fingerprint)
 			return a.print(v, func(w io.Writer) error {
-				return columns(w, nil, [][]string{
+				return writeColumns(w, nil, [][]string{
 					{"tooldex", v.Version},
 					{"revision", v.Revision},
 					{"go", v.Go},
@@ -50,8 +50,8 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// revision returns the commit that the program was built from, "" if the build did not record it.
-func revision() string {
+// sourceRevision returns the commit that the program was built from, "" if the build did not record it.
+func sourceRevision() string {
 	if commit != "" {
 		return commit
 	}

@@ -59,7 +59,7 @@ func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error
 			if _, back := seen[b][a]; back && b < a {
 				continue // told by the other
 			}
-			if c := in.collision(min(a, b), max(a, b), seen); c.Apart < tooNear {
+			if c := in.combineCollision(min(a, b), max(a, b), seen); c.Apart < tooNear {
 				out = append(out, c)
 			}
 		}
@@ -170,8 +170,8 @@ func confusionOf(own, other float64, ahead bool) float64 {
 	return min(1, max(0, .5+lead/(2*level)))
 }
 
-// collision combines what the requests of a and of b show about the pair.
-func (in *Inspector) collision(a, b int, seen []rivalSet) Collision {
+// combineCollision combines what the requests of a and of b show about the pair.
+func (in *Inspector) combineCollision(a, b int, seen []rivalSet) Collision {
 	c := Collision{A: in.tools[a].ID(), B: in.tools[b].ID()}
 	sum, worst := 0.0, -1.0
 	for _, side := range [][2]int{{a, b}, {b, a}} {

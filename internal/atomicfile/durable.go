@@ -29,7 +29,7 @@ func Create(path string, mode fs.FileMode, write func(io.Writer) error) (err err
 		path = target
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return through(path, write)
+		return writeThrough(path, write)
 	}
 	beside := Beside(path)
 	f, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -49,8 +49,8 @@ func Create(path string, mode fs.FileMode, write func(io.Writer) error) (err err
 	return Replace(beside, path)
 }
 
-// through writes to something that cannot be replaced.
-func through(path string, write func(io.Writer) error) error {
+// writeThrough writes to something that cannot be replaced.
+func writeThrough(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func parseValue(dec *json.Decoder) (any, error) {
 				return nil, err
 			}
 			name, _ := key.(string) // a key is nothing else
-			if i := o.index(name); i >= 0 {
+			if i := o.indexOf(name); i >= 0 {
 				o[i].Value = v
 			} else {
 				o = append(o, Member[any]{name, v})
@@ -96,14 +96,14 @@ func parseValue(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
-// index returns the index of the first member of this name, -1 if there is none.
-func (o Object[V]) index(key string) int {
+// indexOf returns the index of the first member of this name, -1 if there is none.
+func (o Object[V]) indexOf(key string) int {
 	return slices.IndexFunc(o, func(m Member[V]) bool { return m.Key == key })
 }
 
 // Lookup returns the value of the first member of this name, and whether it exists.
 func (o Object[V]) Lookup(key string) (V, bool) {
-	if i := o.index(key); i >= 0 {
+	if i := o.indexOf(key); i >= 0 {
 		return o[i].Value, true
 	}
 	var none V
@@ -117,7 +117,7 @@ func (o Object[V]) Get(key string) V {
 }
 
 // Has reports whether a member of this name exists.
-func (o Object[V]) Has(key string) bool { return o.index(key) >= 0 }
+func (o Object[V]) Has(key string) bool { return o.indexOf(key) >= 0 }
 
 // With returns a copy with this value under key: it replaces the values of all members of that name, or is appended.
 func (o Object[V]) With(key string, value V) Object[V] {

@@ -53,15 +53,15 @@ func (f Finding) String() string {
 // not accept is kept, since the server knows the tool by it; [ExposedNames] repairs what clients see.
 func Tool(t *tool.Tool) ([]Finding, error) {
 	c := &cleaner{t: t}
-	if err := c.name(); err != nil {
+	if err := c.checkName(); err != nil {
 		return nil, err
 	}
-	c.texts()
+	c.cleanTexts()
 	if err := CheckSummary(t.ID(), t.Summary); err != nil {
 		return nil, err
 	}
-	c.schemas()
-	c.lists()
+	c.cleanSchemas()
+	c.cleanLists()
 	if t.Summary == "" {
 		t.Summary = DeriveSummary(t.Description)
 	}
@@ -77,16 +77,16 @@ type cleaner struct {
 	found []Finding
 }
 
-func (c *cleaner) note(field, problem, repair string) {
+func (c *cleaner) addNote(field, problem, repair string) {
 	c.found = append(c.found, Finding{Tool: c.t.ID(), Field: field, Problem: problem, Repair: repair})
 }
 
-// name refuses names that cannot be served, and notes those that clients see in another form.
-func (c *cleaner) name() error {
+// checkName refuses names that cannot be served, and notes those that clients see in another form.
+func (c *cleaner) checkName() error {
 	name := c.t.Name
 	bad := func(msg string) error {
-		return &tool.Error{Code: tool.Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " +
-			quote(c.t.Server) + " " + msg, Hint: "rename it at its server"}
+		return &tool.Error{Code: tool.Invalid, Op: "check tool", Msg: "tool " + quoteStart(name) + " of " +
+			quoteStart(c.t.Server) + " " + msg, Hint: "rename it at its server"}
 	}
 	switch {
 	case name == "":
@@ -99,49 +99,50 @@ func (c *cleaner) name() error {
 		return bad("has control or invisible characters in its name")
 	}
 	if tool.ExposedNames([]*tool.Tool{{Name: name}}, "{name}")[0] != name {
-		c.note("name", "clients do not accept "+quote(name), "kept; clients see a name of letters, digits, _ and -")
+		c.addNote("name", "clients do not accept "+quoteStart(name),
+			"kept; clients see a name of letters, digits, _ and -")
 	}
 	return nil
 }
 
-func (c *cleaner) texts() {
+func (c *cleaner) cleanTexts() {
 	t := c.t
-	t.Title = c.line("title", t.Title)
-	t.Summary = c.line("summary", t.Summary)
-	t.Category = c.line("category", t.Category)
-	t.Deprecated = c.line("deprecated", t.Deprecated)
-	t.Description = c.text("description", t.Description, MaxDescription)
+	t.Title = c.cleanLine("title", t.Title)
+	t.Summary = c.cleanLine("summary", t.Summary)
+	t.Category = c.cleanLine("category", t.Category)
+	t.Deprecated = c.cleanLine("deprecated", t.Deprecated)
+	t.Description = c.cleanText("description", t.Description, MaxDescription)
 	if t.Annotations != nil {
 		a := *t.Annotations
-		a.Title = c.line("annotations.title", a.Title)
+		a.Title = c.cleanLine("annotations.title", a.Title)
 		t.Annotations = &a
 	}
 }
 
-// lists cleans all lists, as copies. Empty texts are dropped, and empty lists become nil.
-func (c *cleaner) lists() {
+// cleanLists cleans all lists, as copies. Empty texts are dropped, and empty lists become nil.
+func (c *cleaner) cleanLists() {
 	t := c.t
-	t.Keywords = c.lines("keywords", t.Keywords)
-	t.Synonyms = c.lines("synonyms", t.Synonyms)
-	t.Examples = bounded(c, "examples", t.Examples)
+	t.Keywords = c.cleanLines("keywords", t.Keywords)
+	t.Synonyms = c.cleanLines("synonyms", t.Synonyms)
+	t.Examples = boundedCopy(c, "examples", t.Examples)
 	for i, e := range t.Examples {
 		if e.Invocation != nil && !isObject(e.Invocation) {
-			c.note("examples", "an invocation is not a JSON object", "left out")
+			c.addNote("examples", "an invocation is not a JSON object", "left out")
 			e.Invocation = nil
 		}
 		t.Examples[i] = tool.Example{
-			Description: c.line("examples", e.Description), Invocation: e.Invocation,
-			Output: c.text("examples", e.Output, MaxText),
+			Description: c.cleanLine("examples", e.Description), Invocation: e.Invocation,
+			Output: c.cleanText("examples", e.Output, MaxText),
 		}
 	}
 	var utterances []tool.Utterance
-	for _, u := range bounded(c, "utterances", t.Utterances) {
-		if u.Text = c.line("utterances", u.Text); u.Text != "" {
+	for _, u := range boundedCopy(c, "utterances", t.Utterances) {
+		if u.Text = c.cleanLine("utterances", u.Text); u.Text != "" {
 			utterances = append(utterances, u)
 		}
 	}
 	t.Utterances = utterances
-	if t.Related = bounded(c, "related", t.Related); len(t.Related) == 0 {
+	if t.Related = boundedCopy(c, "related", t.Related); len(t.Related) == 0 {
 		t.Related = nil
 	}
 	if len(t.Examples) == 0 {
@@ -149,43 +150,43 @@ func (c *cleaner) lists() {
 	}
 }
 
-func (c *cleaner) lines(field string, in []string) []string {
+func (c *cleaner) cleanLines(field string, in []string) []string {
 	var out []string
-	for _, s := range bounded(c, field, in) {
-		if s = c.line(field, s); s != "" {
+	for _, s := range boundedCopy(c, field, in) {
+		if s = c.cleanLine(field, s); s != "" {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// bounded returns a copy of at most MaxText entries, and notes if there were more.
-func bounded[T any](c *cleaner, field string, in []T) []T {
+// boundedCopy returns a copy of at most MaxText entries, and notes if there were more.
+func boundedCopy[T any](c *cleaner, field string, in []T) []T {
 	if len(in) > MaxText {
-		c.note(field, fmt.Sprintf("has %d entries", len(in)), fmt.Sprintf("cut to %d", MaxText))
+		c.addNote(field, fmt.Sprintf("has %d entries", len(in)), fmt.Sprintf("cut to %d", MaxText))
 		in = in[:MaxText]
 	}
 	return append([]T(nil), in...)
 }
 
-// line is text without line breaks: each run of white space becomes one space.
-func (c *cleaner) line(field, s string) string {
-	return strings.Join(strings.Fields(c.text(field, s, MaxText)), " ")
+// cleanLine is text without line breaks: each run of white space becomes one space.
+func (c *cleaner) cleanLine(field, s string) string {
+	return strings.Join(strings.Fields(c.cleanText(field, s, MaxText)), " ")
 }
 
-// text cuts s to most bytes and removes what is hidden in it. Line breaks become \n.
-func (c *cleaner) text(field, s string, most int) string {
+// cleanText cuts s to most bytes and removes what is hidden in it. Line breaks become \n.
+func (c *cleaner) cleanText(field, s string, most int) string {
 	out := s
 	if len(out) > most {
 		out = Cut(out, most)
-		c.note(field, fmt.Sprintf("has %d bytes", len(s)), fmt.Sprintf("cut to %d", len(out)))
+		c.addNote(field, fmt.Sprintf("has %d bytes", len(s)), fmt.Sprintf("cut to %d", len(out)))
 	}
 	if printableASCII(out) {
 		return out
 	}
 	fixed := strings.ToValidUTF8(out, "\uFFFD")
 	if fixed != out {
-		c.note(field, "is not UTF-8", "replaced what is not")
+		c.addNote(field, "is not UTF-8", "replaced what is not")
 	}
 	fixed = strings.ReplaceAll(fixed, "\r\n", "\n")
 	removed, selectors := 0, 0
@@ -210,24 +211,25 @@ func (c *cleaner) text(field, s string, most int) string {
 		return r
 	}, fixed)
 	if removed > 0 {
-		c.note(field, "holds control, invisible or direction-changing characters", fmt.Sprintf("removed %d", removed))
+		c.addNote(field, "holds control, invisible or direction-changing characters", fmt.Sprintf("removed %d",
+			removed))
 	}
 	return fixed
 }
 
-func (c *cleaner) schemas() {
+func (c *cleaner) cleanSchemas() {
 	t := c.t
-	t.InputSchema = c.schema("inputSchema", t.InputSchema)
+	t.InputSchema = c.cleanSchema("inputSchema", t.InputSchema)
 	if t.InputSchema == nil {
 		t.InputSchema = json.RawMessage(`{"type":"object"}`)
 	}
-	t.OutputSchema = c.schema("outputSchema", t.OutputSchema)
-	t.Meta = c.extra("_meta", t.Meta)
-	t.Icons = c.extra("icons", t.Icons)
+	t.OutputSchema = c.cleanSchema("outputSchema", t.OutputSchema)
+	t.Meta = c.cleanExtra("_meta", t.Meta)
+	t.Icons = c.cleanExtra("icons", t.Icons)
 }
 
-// schema returns raw if it can be kept, and nil otherwise. Only invalid UTF-8 in it is replaced.
-func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
+// cleanSchema returns raw if it can be kept, and nil otherwise. Only invalid UTF-8 in it is replaced.
+func (c *cleaner) cleanSchema(field string, raw json.RawMessage) json.RawMessage {
 	repair := `replaced by {"type":"object"}`
 	if field == "outputSchema" {
 		repair = "left out"
@@ -235,35 +237,36 @@ func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		if field == "inputSchema" {
-			c.note(field, "is missing", repair)
+			c.addNote(field, "is missing", repair)
 		}
 		return nil
 	case len(raw) > MaxSchema:
-		c.note(field, fmt.Sprintf("has %d bytes", len(raw)), repair)
+		c.addNote(field, fmt.Sprintf("has %d bytes", len(raw)), repair)
 		return nil
 	case !isObject(raw):
-		c.note(field, "is not a JSON object", repair)
+		c.addNote(field, "is not a JSON object", repair)
 		return nil
 	case !utf8.Valid(raw):
-		c.note(field, "is not UTF-8", "replaced what is not")
+		c.addNote(field, "is not UTF-8", "replaced what is not")
 		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	if hasHidden(raw) {
-		c.note(field, "holds invisible or direction-changing characters", "kept, since schemas are kept byte for byte")
+		c.addNote(field, "holds invisible or direction-changing characters",
+			"kept, since schemas are kept byte for byte")
 	}
 	return raw
 }
 
-// extra returns _meta or icons if they can be kept, and nil otherwise.
-func (c *cleaner) extra(field string, raw json.RawMessage) json.RawMessage {
+// cleanExtra returns _meta or icons if they can be kept, and nil otherwise.
+func (c *cleaner) cleanExtra(field string, raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return nil
 	case len(raw) > maxExtra:
-		c.note(field, fmt.Sprintf("has %d bytes", len(raw)), "left out")
+		c.addNote(field, fmt.Sprintf("has %d bytes", len(raw)), "left out")
 		return nil
 	case !json.Valid(raw) || !utf8.Valid(raw):
-		c.note(field, "is not JSON", "left out")
+		c.addNote(field, "is not JSON", "left out")
 		return nil
 	}
 	return raw
@@ -275,5 +278,5 @@ func isObject(raw []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(raw)
 }
 
-// quote returns the beginning of a name in quotes, for an error or a finding.
-func quote(s string) string { return strconv.Quote(Clip(s, 80)) }
+// quoteStart returns the beginning of a name in quotes, for an error or a finding.
+func quoteStart(s string) string { return strconv.Quote(Clip(s, 80)) }

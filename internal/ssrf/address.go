@@ -42,7 +42,7 @@ func ParseAllowed(list []string) (Allowed, error) {
 				Hint: "give for example 10.0.0.0/8, 10.1.2.3 or auth.internal, without a port",
 			}
 		}
-		out.hosts = append(out.hosts, plain(text))
+		out.hosts = append(out.hosts, comparableHost(text))
 	}
 	return out, nil
 }
@@ -58,8 +58,8 @@ func Loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// plain is a host as it is compared.
-func plain(host string) string {
+// comparableHost is a host as it is compared.
+func comparableHost(host string) string {
 	return strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 }
 
@@ -72,7 +72,7 @@ func hostPort(u *url.URL) (host, port string) {
 			port = "443"
 		}
 	}
-	return plain(u.Hostname()), port
+	return comparableHost(u.Hostname()), port
 }
 
 // within are the networks beside those that netip knows of which do not lie in the open internet.
@@ -99,8 +99,8 @@ var carriers = [...]struct {
 	{netip.MustParsePrefix("::/96"), 12},
 }
 
-// bare is the address that is reached in the end.
-func bare(ip netip.Addr) netip.Addr {
+// effectiveAddress is the address that is reached in the end.
+func effectiveAddress(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	for _, c := range carriers {
 		if b := ip.As16(); ip.Is6() && c.net.Contains(ip) && ip != netip.IPv6Loopback() && !ip.IsUnspecified() {

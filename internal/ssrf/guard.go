@@ -61,22 +61,22 @@ func (g *Guard) Transport() *http.Transport {
 		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	}
 	out := base.Clone()
-	out.DialContext = g.dial
+	out.DialContext = g.dialChecked
 	if proxy := out.Proxy; proxy != nil {
-		out.Proxy = func(r *http.Request) (*url.URL, error) { return g.proxy(proxy, r) }
+		out.Proxy = func(r *http.Request) (*url.URL, error) { return g.noteProxy(proxy, r) }
 	}
 	return out
 }
 
-// proxy notes the proxy of a request, and looks at what it is asked for.
-func (g *Guard) proxy(choose func(*http.Request) (*url.URL, error), r *http.Request) (*url.URL, error) {
+// noteProxy notes the proxy of a request, and looks at what it is asked for.
+func (g *Guard) noteProxy(choose func(*http.Request) (*url.URL, error), r *http.Request) (*url.URL, error) {
 	by, err := choose(r)
 	if by == nil || err != nil {
 		return by, err
 	}
 	host, port := hostPort(r.URL)
 	if ip, err := netip.ParseAddr(host); err == nil {
-		if err := g.check(host, port, ip); err != nil {
+		if err := g.checkAddress(host, port, ip); err != nil {
 			return nil, err
 		}
 	}
@@ -87,8 +87,8 @@ func (g *Guard) proxy(choose func(*http.Request) (*url.URL, error), r *http.Requ
 	return by, nil
 }
 
-// dial is that of the standard transport, with a look at the address when it is known.
-func (g *Guard) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+// dialChecked is that of the standard transport, with a look at the address when it is known.
+func (g *Guard) dialChecked(ctx context.Context, network, addr string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
@@ -100,15 +100,15 @@ func (g *Guard) dial(ctx context.Context, network, addr string) (net.Conn, error
 			if err != nil {
 				return fmt.Errorf("dialed address %q: %w", address, err)
 			}
-			return g.check(plain(host), port, at.Addr())
+			return g.checkAddress(comparableHost(host), port, at.Addr())
 		},
 	}
 	return d.DialContext(ctx, network, addr)
 }
 
-// check is the decision. The error is of code Denied.
-func (g *Guard) check(host, port string, ip netip.Addr) error {
-	ip = bare(ip)
+// checkAddress is the decision. The error is of code Denied.
+func (g *Guard) checkAddress(host, port string, ip netip.Addr) error {
+	ip = effectiveAddress(ip)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	home := g.host != "" && host == g.host && port == g.port

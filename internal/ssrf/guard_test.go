@@ -132,7 +132,7 @@ func TestCheck(t *testing.T) {
 			g := NewGuard(o)
 			for i, d := range c.dials {
 				colon := strings.LastIndexByte(d.at, ':')
-				err := g.check(plain(d.at[:colon]), d.at[colon+1:], netip.MustParseAddr(d.ip))
+				err := g.checkAddress(comparableHost(d.at[:colon]), d.at[colon+1:], netip.MustParseAddr(d.ip))
 				if (err == nil) != d.good || err != nil && tool.CodeOf(err) != tool.Denied {
 					t.Errorf("dial %d of %s at %s: %v", i, d.at, d.ip, err)
 				}
@@ -155,7 +155,7 @@ func TestPrivate(t *testing.T) {
 		"::ffff:127.0.0.1": true, "::ffff:169.254.169.254": true, "64:ff9b::7f00:1": true, "64:ff9b::a9fe:a9fe": true,
 		"2002:7f00:1::": true, "::127.0.0.1": true, "fe80::1%eth0": true,
 	} {
-		if got := isPrivate(bare(netip.MustParseAddr(ip))); got != want {
+		if got := isPrivate(effectiveAddress(netip.MustParseAddr(ip))); got != want {
 			t.Errorf("%s: %v", ip, got)
 		}
 	}
@@ -213,11 +213,11 @@ func TestProxy(t *testing.T) {
 		"http://8.8.8.8/": true, "http://name.example.com/": true,
 	} {
 		req := httptest.NewRequest(http.MethodGet, target, nil)
-		if _, err := g.proxy(choose, req); (err == nil) != good {
+		if _, err := g.noteProxy(choose, req); (err == nil) != good {
 			t.Errorf("%s: %v", target, err)
 		}
 	}
-	if err := g.check("10.9.9.9", "3128", netip.MustParseAddr("10.9.9.9")); err != nil {
+	if err := g.checkAddress("10.9.9.9", "3128", netip.MustParseAddr("10.9.9.9")); err != nil {
 		t.Errorf("the proxy itself: %v", err)
 	}
 }

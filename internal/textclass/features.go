@@ -26,8 +26,8 @@ const (
 	triple
 )
 
-// mix makes one hash of two, by the finaliser of SplitMix64.
-func mix(a, b uint64) uint64 {
+// mixHashes makes one hash of two, by the finaliser of SplitMix64.
+func mixHashes(a, b uint64) uint64 {
 	x := bits.RotateLeft64(a, 23) ^ b*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -40,33 +40,33 @@ type reader struct {
 	before [3]uint64 // stems of the words before, the nearest first; 0 where there is none
 }
 
-// next sets the first elements of out to the buckets of the features of the next word, and returns their number: from 3
-// to 6, and 0 at the end.
-func (r *reader) next(out *[6]uint32) int {
-	word, root := r.word()
+// nextFeatures sets the first elements of out to the buckets of the features of the next word, and returns their
+// number: from 3 to 6, and 0 at the end.
+func (r *reader) nextFeatures(out *[6]uint32) int {
+	word, root := r.nextWord()
 	if word == 0 {
 		return 0
 	}
 	b := &r.before
-	out[0] = bucket(mix(wholeWord, word))
-	out[1] = bucket(mix(stem, root))
-	out[2] = bucket(mix(mix(pair, b[0]), root)) // the first word stands behind nothing
+	out[0] = bucketOf(mixHashes(wholeWord, word))
+	out[1] = bucketOf(mixHashes(stem, root))
+	out[2] = bucketOf(mixHashes(mixHashes(pair, b[0]), root)) // the first word stands behind nothing
 	n := 3
 	if b[1] != 0 {
-		out[3] = bucket(mix(mix(apart, b[1]), root))
-		out[4] = bucket(mix(mix(mix(triple, b[1]), b[0]), root))
+		out[3] = bucketOf(mixHashes(mixHashes(apart, b[1]), root))
+		out[4] = bucketOf(mixHashes(mixHashes(mixHashes(triple, b[1]), b[0]), root))
 		n = 5
 	}
 	if b[2] != 0 {
-		out[5] = bucket(mix(mix(apart, b[2]), root))
+		out[5] = bucketOf(mixHashes(mixHashes(apart, b[2]), root))
 		n = 6
 	}
 	b[2], b[1], b[0] = b[1], b[0], root
 	return n
 }
 
-// bucket returns the bucket of a hash: its upper bits.
-func bucket(h uint64) uint32 { return uint32(h >> (64 - bucketBits)) }
+// bucketOf returns the bucket of a hash: its upper bits.
+func bucketOf(h uint64) uint32 { return uint32(h >> (64 - bucketBits)) }
 
 // marks are the characters that count as words of their own.
 const marks = "<>[]{}!?:@/~$*"
@@ -74,9 +74,9 @@ const marks = "<>[]{}!?:@/~$*"
 // The offset basis and the prime of 64-bit FNV-1a.
 const seed, prime uint64 = 14695981039346656037, 1099511628211
 
-// word returns hashes of the next word and of its first stemLen letters, and 0 at the end. Letters are folded to lower
-// case, all numbers are the same word, and each letter of a script without spaces is a word.
-func (r *reader) word() (word, root uint64) {
+// nextWord returns hashes of the next word and of its first stemLen letters, and 0 at the end. Letters are folded to
+// lower case, all numbers are the same word, and each letter of a script without spaces is a word.
+func (r *reader) nextWord() (word, root uint64) {
 	word, root = seed, seed
 	n, digits, i := 0, false, 0
 	for i < len(r.text) {
@@ -95,7 +95,7 @@ func (r *reader) word() (word, root uint64) {
 				continue
 			}
 			c = '0'
-		case c < utf8.RuneSelf && strings.IndexByte(marks, byte(c)) >= 0, c >= utf8.RuneSelf && unspaced(c):
+		case c < utf8.RuneSelf && strings.IndexByte(marks, byte(c)) >= 0, c >= utf8.RuneSelf && isUnspaced(c):
 			alone = true
 		case c >= utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsMark(c)):
 			c = unicode.ToLower(c)
@@ -125,8 +125,8 @@ func (r *reader) word() (word, root uint64) {
 	return word, root
 }
 
-// unspaced reports whether r is of a script that sets no spaces between words.
-func unspaced(r rune) bool {
+// isUnspaced reports whether r is of a script that sets no spaces between words.
+func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
 		unicode.Myanmar)
 }

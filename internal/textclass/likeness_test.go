@@ -75,7 +75,7 @@ func FuzzScore(f *testing.F) {
 		if isASCII(s) && m.Score(strings.ToUpper(s)) != m.Score(s) {
 			t.Errorf("%q scores otherwise in capitals", s)
 		}
-		for _, at := range features(s) {
+		for _, at := range featureBuckets(s) {
 			if at >= buckets {
 				t.Fatalf("bucket %d", at)
 			}

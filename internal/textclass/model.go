@@ -38,14 +38,14 @@ func (m *Model) Score(sentence string) float32 {
 	var sum, n int32
 	var row [6]uint32
 	r := reader{text: sentence}
-	for k := r.next(&row); k > 0; k = r.next(&row) {
+	for k := r.nextFeatures(&row); k > 0; k = r.nextFeatures(&row) {
 		for _, at := range row[:k] {
 			sum += int32(int8(m.weights[at]))
 		}
 		n += int32(k)
 	}
-	return float32(float64(m.scale)*float64(sum)/root(n)) + m.bias
+	return float32(float64(m.scale)*float64(sum)/rootOf(n)) + m.bias
 }
 
-// root is the divisor that makes sentences of n features comparable, whatever n is.
-func root(n int32) float64 { return math.Sqrt(float64(n) + 1) }
+// rootOf is the divisor that makes sentences of n features comparable, whatever n is.
+func rootOf(n int32) float64 { return math.Sqrt(float64(n) + 1) }

@@ -28,7 +28,7 @@ func Train(examples []Example, seed uint64) []byte {
 	t := trainer{weights: make([]float64, buckets), squares: make([]float64, buckets)}
 	rows := make([][]uint32, len(examples))
 	for i, e := range examples {
-		rows[i] = features(e.Text)
+		rows[i] = featureBuckets(e.Text)
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	mean, bias := make([]float64, buckets), 0.0
@@ -38,7 +38,7 @@ func Train(examples []Example, seed uint64) []byte {
 			if weight == 0 {
 				weight = 1
 			}
-			t.learn(rows[i], examples[i].First, weight)
+			t.learnExample(rows[i], examples[i].First, weight)
 		}
 		if round < epochs/2 {
 			continue
@@ -48,14 +48,14 @@ func Train(examples []Example, seed uint64) []byte {
 		}
 		bias += t.bias / (epochs / 2)
 	}
-	return encode(mean, bias)
+	return encodeWeights(mean, bias)
 }
 
-// features lists the buckets of all features of a sentence.
-func features(sentence string) (out []uint32) {
+// featureBuckets lists the buckets of all features of a sentence.
+func featureBuckets(sentence string) (out []uint32) {
 	var row [6]uint32
 	r := reader{text: sentence}
-	for k := r.next(&row); k > 0; k = r.next(&row) {
+	for k := r.nextFeatures(&row); k > 0; k = r.nextFeatures(&row) {
 		out = append(out, row[:k]...)
 	}
 	return out
@@ -67,9 +67,9 @@ type trainer struct {
 	bias, biasSquare float64
 }
 
-// learn makes one step of gradient descent, for one example.
-func (t *trainer) learn(row []uint32, first bool, weight float64) {
-	norm := 1 / root(int32(len(row)))
+// learnExample makes one step of gradient descent, for one example.
+func (t *trainer) learnExample(row []uint32, first bool, weight float64) {
+	norm := 1 / rootOf(int32(len(row)))
 	sum := 0.0
 	for _, k := range row {
 		sum += t.weights[k]
@@ -88,8 +88,8 @@ func (t *trainer) learn(row []uint32, first bool, weight float64) {
 	t.bias -= rate * slope / math.Sqrt(t.biasSquare+damping)
 }
 
-// encode rounds each weight to one byte, in units of a 127th of the largest.
-func encode(weights []float64, bias float64) []byte {
+// encodeWeights rounds each weight to one byte, in units of a 127th of the largest.
+func encodeWeights(weights []float64, bias float64) []byte {
 	most := 1e-6
 	for _, w := range weights {
 		most = max(most, math.Abs(w))

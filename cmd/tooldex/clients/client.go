@@ -58,29 +58,29 @@ type Place struct {
 	Getenv func(string) string // required
 }
 
-// home joins a path to the home directory, "" if there is none.
-func (p Place) home(parts ...string) string { return under(p.Home, parts...) }
+// inHome joins a path to the home directory, "" if there is none.
+func (p Place) inHome(parts ...string) string { return joinKnown(p.Home, parts...) }
 
-// project joins a path to the project's folder.
-func (p Place) project(parts ...string) string { return under(p.Dir, parts...) }
+// inProject joins a path to the project's folder.
+func (p Place) inProject(parts ...string) string { return joinKnown(p.Dir, parts...) }
 
-// app joins a path to the folder in which the platform's desktop programs keep their settings. A relative
+// inAppData joins a path to the folder in which the platform's desktop programs keep their settings. A relative
 // XDG_CONFIG_HOME is ignored, as the XDG specification demands.
-func (p Place) app(parts ...string) string {
+func (p Place) inAppData(parts ...string) string {
 	switch p.OS {
 	case "windows":
-		return under(p.Getenv("APPDATA"), parts...)
+		return joinKnown(p.Getenv("APPDATA"), parts...)
 	case "darwin":
-		return p.home(append([]string{"Library", "Application Support"}, parts...)...)
+		return p.inHome(append([]string{"Library", "Application Support"}, parts...)...)
 	}
 	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return under(dir, parts...)
+		return joinKnown(dir, parts...)
 	}
-	return p.home(append([]string{".config"}, parts...)...)
+	return p.inHome(append([]string{".config"}, parts...)...)
 }
 
-// under joins a path to dir, "" if dir is unknown.
-func under(dir string, parts ...string) string {
+// joinKnown joins a path to dir, "" if dir is unknown.
+func joinKnown(dir string, parts ...string) string {
 	if dir == "" {
 		return ""
 	}
@@ -91,38 +91,38 @@ func under(dir string, parts ...string) string {
 func Known() []Client {
 	return []Client{
 		{"claude-desktop", "Claude Desktop", func(p Place) []File {
-			return []File{{Path: p.app("Claude", "claude_desktop_config.json"), Sections: plain}}
+			return []File{{Path: p.inAppData("Claude", "claude_desktop_config.json"), Sections: plain}}
 		}},
 		{"claude-code", "Claude Code", claudeCode},
 		{"cursor", "Cursor", func(p Place) []File {
 			return []File{
-				{Path: p.home(".cursor", "mcp.json"), Sections: plain},
-				{Path: p.project(".cursor", "mcp.json"), Sections: plain, Project: true},
+				{Path: p.inHome(".cursor", "mcp.json"), Sections: plain},
+				{Path: p.inProject(".cursor", "mcp.json"), Sections: plain, Project: true},
 			}
 		}},
 		{"vscode", "VS Code", func(p Place) []File {
 			return []File{
-				{Path: p.app("Code", "User", "mcp.json"), Sections: [][]string{{"servers"}}, Typed: true},
+				{Path: p.inAppData("Code", "User", "mcp.json"), Sections: [][]string{{"servers"}}, Typed: true},
 				// where VS Code kept servers until mid-2025
-				{Path: p.app("Code", "User", "settings.json"), Sections: [][]string{{"mcp", "servers"}}, Typed: true},
-				{Path: p.project(".vscode", "mcp.json"), Sections: [][]string{{"servers"}}, Project: true, Typed: true},
+				{Path: p.inAppData("Code", "User", "settings.json"), Sections: [][]string{{"mcp", "servers"}}, Typed: true},
+				{Path: p.inProject(".vscode", "mcp.json"), Sections: [][]string{{"servers"}}, Project: true, Typed: true},
 			}
 		}},
 		{"gemini", "Gemini CLI", func(p Place) []File {
 			return []File{
-				{Path: p.home(".gemini", "settings.json"), Sections: plain},
-				{Path: p.project(".gemini", "settings.json"), Sections: plain, Project: true},
+				{Path: p.inHome(".gemini", "settings.json"), Sections: plain},
+				{Path: p.inProject(".gemini", "settings.json"), Sections: plain, Project: true},
 			}
 		}},
 		{"codex", "Codex", func(p Place) []File {
-			path := p.home(".codex", "config.toml")
+			path := p.inHome(".codex", "config.toml")
 			if dir := p.Getenv("CODEX_HOME"); dir != "" {
 				path = filepath.Join(dir, "config.toml")
 			}
 			return []File{{Path: path, Format: TOML, Sections: [][]string{{"mcp_servers"}}}}
 		}},
 		{"windsurf", "Windsurf", func(p Place) []File {
-			return []File{{Path: p.home(".codeium", "windsurf", "mcp_config.json"), Sections: plain}}
+			return []File{{Path: p.inHome(".codeium", "windsurf", "mcp_config.json"), Sections: plain}}
 		}},
 	}
 }
@@ -133,7 +133,7 @@ var plain = [][]string{{"mcpServers"}}
 // claudeCode returns the files of Claude Code. One of them holds the user's servers and those that the user has in this
 // project alone; the other those of the project.
 func claudeCode(p Place) []File {
-	path := p.home(".claude.json")
+	path := p.inHome(".claude.json")
 	if dir := p.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		path = filepath.Join(dir, ".claude.json")
 	}
@@ -143,7 +143,7 @@ func claudeCode(p Place) []File {
 	}
 	return []File{
 		{Path: path, Sections: sections, Typed: true},
-		{Path: p.project(".mcp.json"), Sections: plain, Project: true, Typed: true},
+		{Path: p.inProject(".mcp.json"), Sections: plain, Project: true, Typed: true},
 	}
 }
 

@@ -56,17 +56,17 @@ func Read(f File) (*Document, error) {
 // Servers lists the servers of the document, by section and then in the order of their names. The error is Invalid for
 // a text that is not in the client's format; a single server that cannot be used says so in its entry.
 func (d *Document) Servers() ([]Entry, error) {
-	tree, err := d.tree(d.Text)
+	tree, err := d.parseTree(d.Text)
 	if err != nil {
 		return nil, err
 	}
 	var out []Entry
 	for _, section := range d.Sections {
-		servers, _ := descend(tree, section).(map[string]any)
+		servers, _ := followPath(tree, section).(map[string]any)
 		for _, name := range sortedKeys(servers) {
 			e := Entry{Name: name, Section: section, Server: upstream.Server{Name: name}}
 			e.Lost = lostKeys(servers[name], d.Format)
-			if server, err := d.server(name, servers[name]); err != nil {
+			if server, err := d.parseServer(name, servers[name]); err != nil {
 				e.Err = err
 			} else {
 				e.Server = server
@@ -77,19 +77,19 @@ func (d *Document) Servers() ([]Entry, error) {
 	return out, nil
 }
 
-// server parses one server by the parser of package sources, so that both accept the same.
-func (d *Document) server(name string, value any) (upstream.Server, error) {
+// parseServer parses one server by the parser of package sources, so that both accept the same.
+func (d *Document) parseServer(name string, value any) (upstream.Server, error) {
 	var list []upstream.Server
 	var err error
 	if d.Format == TOML {
 		var b bytes.Buffer
 		if err := encodeTOML(&b, map[string]any{"mcp_servers": map[string]any{name: value}}); err != nil {
-			return upstream.Server{}, d.bad("server "+name+" cannot be read", err)
+			return upstream.Server{}, d.invalidFile("server "+name+" cannot be read", err)
 		}
 		list, err = sources.ParseCodex(b.Bytes())
 	} else {
-		list, err = sources.ParseServers([]byte(encode(map[string]any{"mcpServers": map[string]any{name: value}}, "",
-			"")))
+		list, err = sources.ParseServers([]byte(encodeJSON(map[string]any{"mcpServers": map[string]any{name: value}},
+			"", "")))
 	}
 	if err != nil {
 		return upstream.Server{}, err
@@ -101,7 +101,7 @@ func (d *Document) server(name string, value any) (upstream.Server, error) {
 // own's name. If the document says so already, its text is returned byte for byte. The error is Invalid for a file that
 // cannot be edited safely: its servers must then be moved by hand.
 func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
-	if _, err := d.tree(d.Text); err != nil {
+	if _, err := d.parseTree(d.Text); err != nil {
 		return nil, err
 	}
 	gone = slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool { return e.Name == own.Name })
@@ -119,30 +119,30 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 			text = jsonRemove(text, section, own.Name)
 		}
 		var ok bool
-		if text, ok = jsonInsert(text, d.Sections[0], own.Name, d.entry(own)); !ok {
-			return nil, d.bad("its servers are not where they are expected", nil)
+		if text, ok = jsonInsert(text, d.Sections[0], own.Name, d.jsonEntry(own)); !ok {
+			return nil, d.invalidFile("its servers are not where they are expected", nil)
 		}
 		for _, e := range gone {
 			text = jsonRemove(text, e.Section, e.Name)
 		}
 	}
-	err := d.verify(text, func(tree map[string]any) {
+	err := d.verifyEdit(text, func(tree map[string]any) {
 		for _, section := range d.Sections {
-			remove(tree, section, own.Name)
+			removeMember(tree, section, own.Name)
 		}
 		for _, e := range gone {
-			remove(tree, e.Section, e.Name)
+			removeMember(tree, e.Section, e.Name)
 		}
-		put(tree, d.Sections[0], own.Name, d.value(own))
+		putMember(tree, d.Sections[0], own.Name, d.decodedEntry(own))
 	})
-	if err == nil && d.verify(text, func(map[string]any) {}) == nil { // it says that already
+	if err == nil && d.verifyEdit(text, func(map[string]any) {}) == nil { // it says that already
 		return d.Text, nil
 	}
 	return text, err
 }
 
-// entry returns own as it is written in JSON. A struct keeps the members in the usual order.
-func (d *Document) entry(own Own) any {
+// jsonEntry returns own as it is written in JSON. A struct keeps the members in the usual order.
+func (d *Document) jsonEntry(own Own) any {
 	kind := ""
 	if d.Typed {
 		kind = "stdio"
@@ -154,8 +154,8 @@ func (d *Document) entry(own Own) any {
 	}{kind, own.Command, append([]string{}, own.Args...)}
 }
 
-// value returns own as tree reads it back, for verify.
-func (d *Document) value(own Own) any {
+// decodedEntry returns own as tree reads it back, for verify.
+func (d *Document) decodedEntry(own Own) any {
 	args := []any{}
 	for _, a := range own.Args {
 		args = append(args, a)
@@ -186,16 +186,16 @@ func (d *Document) Raw(section []string, name string) (string, bool) {
 // of gone as they are written in before. Servers that the file has again are left alone. The error is Invalid if that
 // cannot be done safely.
 func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, error) {
-	tree, err := d.tree(d.Text)
+	tree, err := d.parseTree(d.Text)
 	if err != nil {
 		return nil, err
 	}
-	old, err := d.tree(before.Text)
+	old, err := d.parseTree(before.Text)
 	if err != nil {
 		return nil, err
 	}
 	back := slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool {
-		return child(descend(tree, e.Section),
+		return childOf(followPath(tree, e.Section),
 			e.Name) != nil
 	})
 	text := d.Text
@@ -210,7 +210,7 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 			text, ok = jsonInsert(text, e.Section, e.Name, json.RawMessage(raw))
 		}
 		if !ok {
-			return nil, d.bad("server "+e.Name+" cannot be put back", nil)
+			return nil, d.invalidFile("server "+e.Name+" cannot be put back", nil)
 		}
 	}
 	for _, section := range d.Sections {
@@ -218,40 +218,40 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 			text = jsonRemove(text, section, own)
 		}
 	}
-	return text, d.verify(text, func(tree map[string]any) {
+	return text, d.verifyEdit(text, func(tree map[string]any) {
 		for _, section := range d.Sections {
-			remove(tree, section, own)
+			removeMember(tree, section, own)
 		}
 		for _, e := range back {
-			put(tree, e.Section, e.Name, child(descend(old, e.Section), e.Name))
+			putMember(tree, e.Section, e.Name, childOf(followPath(old, e.Section), e.Name))
 		}
 	})
 }
 
-// verify parses an edited text and compares it with the values of the document after change. It is what makes edits
+// verifyEdit parses an edited text and compares it with the values of the document after change. It is what makes edits
 // safe: the editing functions may misjudge unusual layouts, and verify rejects the result then.
-func (d *Document) verify(text []byte, change func(map[string]any)) error {
-	want, err := d.tree(d.Text)
+func (d *Document) verifyEdit(text []byte, change func(map[string]any)) error {
+	want, err := d.parseTree(d.Text)
 	if err != nil {
 		return err
 	}
 	change(want)
-	got, err := d.tree(text)
-	if err != nil || !reflect.DeepEqual(prune(got), prune(want)) {
-		return d.bad("it is written in a way that cannot be edited safely", err)
+	got, err := d.parseTree(text)
+	if err != nil || !reflect.DeepEqual(withoutEmpty(got), withoutEmpty(want)) {
+		return d.invalidFile("it is written in a way that cannot be edited safely", err)
 	}
 	return nil
 }
 
-// tree parses a text. Numbers in JSON keep their spelling; an empty text is an empty object. The error is Invalid.
-func (d *Document) tree(text []byte) (map[string]any, error) {
+// parseTree parses a text. Numbers in JSON keep their spelling; an empty text is an empty object. The error is Invalid.
+func (d *Document) parseTree(text []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(text, bom))) == 0 {
 		return map[string]any{}, nil
 	}
 	if d.Format == TOML {
 		out, err := tomlTree(text)
 		if err != nil {
-			return nil, d.bad("it is not TOML", err)
+			return nil, d.invalidFile("it is not TOML", err)
 		}
 		return out, nil
 	}
@@ -268,20 +268,20 @@ func (d *Document) tree(text []byte) (map[string]any, error) {
 	var other *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &other):
-		return nil, d.bad("it holds a JSON "+other.Value+", and no object", nil)
+		return nil, d.invalidFile("it holds a JSON "+other.Value+", and no object", nil)
 	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "edit client", Msg: d.Path + " is written in UTF-16",
 			Hint: "save it as UTF-8",
 		}
 	case err != nil:
-		return nil, d.bad("it is not a JSON object", err)
+		return nil, d.invalidFile("it is not a JSON object", err)
 	}
 	return out, nil
 }
 
-// bad returns the Invalid error for a document, whose path it names. err may be nil.
-func (d *Document) bad(why string, err error) error {
+// invalidFile returns the Invalid error for a document, whose path it names. err may be nil.
+func (d *Document) invalidFile(why string, err error) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "edit client", Msg: d.Path + ": " + why,
 		Hint: "correct the file, or edit it by hand", Err: err,

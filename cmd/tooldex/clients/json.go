@@ -55,10 +55,10 @@ func jsonRemove(text []byte, path []string, key string) []byte {
 		if i+1 < len(o.Members) {
 			next = o.Members[i+1].Start
 		}
-		if at := comma(text, m.End, next); at >= 0 {
+		if at := commaBetween(text, m.End, next); at >= 0 {
 			text = slices.Delete(slices.Clone(text), at, at+1)
 		} else if i > 0 {
-			if at := comma(text, o.Members[i-1].End, m.Start); at >= 0 {
+			if at := commaBetween(text, o.Members[i-1].End, m.Start); at >= 0 {
 				text = slices.Delete(slices.Clone(text), at, at+1)
 				m.Start, m.End = m.Start-1, m.End-1
 				if blanks, first := lineIndent(text, m.Start); !first {
@@ -66,13 +66,13 @@ func jsonRemove(text []byte, path []string, key string) []byte {
 				}
 			}
 		}
-		text = cut(text, m.Start, m.End)
+		text = cutPart(text, m.Start, m.End)
 	}
 }
 
-// comma returns the offset of the first comma between two offsets that is not within a comment, -1 if there is none. No
-// string may begin between them.
-func comma(text []byte, from, to int) int {
+// commaBetween returns the offset of the first comma between two offsets that is not within a comment, -1 if there is
+// none. No string may begin between them.
+func commaBetween(text []byte, from, to int) int {
 	for i := from; i < to; i++ {
 		if text[i] == ',' {
 			return i
@@ -93,8 +93,8 @@ func comma(text []byte, from, to int) int {
 	return -1
 }
 
-// cut removes a part of a text and the blanks around it, and its lines if nothing else stands on them.
-func cut(text []byte, start, end int) []byte {
+// cutPart removes a part of a text and the blanks around it, and its lines if nothing else stands on them.
+func cutPart(text []byte, start, end int) []byte {
 	from, to := start, end
 	for from > 0 && isBlank(text[from-1]) {
 		from--
@@ -224,18 +224,18 @@ func jsonStyleOf(text []byte) jsonStyle {
 
 // member returns a member for a line with an indentation, which the further lines of its value get, too.
 func (s jsonStyle) member(indent, key string, value any) string {
-	name := encode(key, "", "")
+	name := encodeJSON(key, "", "")
 	if raw, ok := value.(json.RawMessage); ok {
 		return name + ": " + string(raw)
 	}
 	if s.flat {
-		return name + ": " + encode(value, "", "")
+		return name + ": " + encodeJSON(value, "", "")
 	}
-	return name + ": " + strings.ReplaceAll(encode(value, indent, s.unit), "\n", s.newline)
+	return name + ": " + strings.ReplaceAll(encodeJSON(value, indent, s.unit), "\n", s.newline)
 }
 
-// encode returns a value as JSON. Callers pass only values that can be encoded.
-func encode(value any, prefix, unit string) string {
+// encodeJSON returns a value as JSON. Callers pass only values that can be encoded.
+func encodeJSON(value any, prefix, unit string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -55,10 +55,10 @@ func Sum(text []byte) string {
 func (k Keeper) Keep(c Change, before []byte) error {
 	dir := filepath.Join(k.Dir, c.Client)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return kept(dir, err)
+		return backupError(dir, err)
 	}
 	number := 1
-	if names, err := k.list(c.Client); err != nil {
+	if names, err := k.listChanges(c.Client); err != nil {
 		return err
 	} else if len(names) > 0 {
 		if _, err := fmt.Sscanf(filepath.Base(names[len(names)-1]), "%d", &number); err == nil {
@@ -67,7 +67,7 @@ func (k Keeper) Keep(c Change, before []byte) error {
 	}
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return kept(dir, err)
+		return backupError(dir, err)
 	}
 	base := filepath.Join(dir, fmt.Sprintf("%06d", number))
 	for _, f := range []struct {
@@ -75,23 +75,23 @@ func (k Keeper) Keep(c Change, before []byte) error {
 		text []byte
 	}{{base + ".before", before}, {base + ".json", b}} { // the change last: Last must find the backup of each
 		if err := atomicfile.Write(f.path, f.text, 0o600); err != nil {
-			return kept(dir, err)
+			return backupError(dir, err)
 		}
 	}
 	return nil
 }
 
-// kept returns the Internal error for a backup that cannot be written or read.
-func kept(dir string, err error) error {
+// backupError returns the Internal error for a backup that cannot be written or read.
+func backupError(dir string, err error) error {
 	return &tool.Error{Code: tool.Internal, Op: "keep backup", Msg: "the backup in " + dir +
 		" cannot be written or read", Hint: "see that the data directory is writable", Err: err}
 }
 
-// list returns the paths of the changes of a client, oldest first: six digits sort as numbers do.
-func (k Keeper) list(client string) ([]string, error) {
+// listChanges returns the paths of the changes of a client, oldest first: six digits sort as numbers do.
+func (k Keeper) listChanges(client string) ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(k.Dir, client, "*.json"))
 	if err != nil {
-		return nil, kept(k.Dir, err)
+		return nil, backupError(k.Dir, err)
 	}
 	slices.Sort(names)
 	return names, nil
@@ -100,18 +100,18 @@ func (k Keeper) list(client string) ([]string, error) {
 // Last returns the last change of a client's files, and the content before it. If path is not empty, only changes of
 // that file count. The error is NotFound if there is no change.
 func (k Keeper) Last(client, path string) (Change, []byte, error) {
-	names, err := k.list(client)
+	names, err := k.listChanges(client)
 	if err != nil {
 		return Change{}, nil, err
 	}
 	for _, name := range slices.Backward(names) {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			return Change{}, nil, kept(name, err)
+			return Change{}, nil, backupError(name, err)
 		}
 		var c Change
 		if err := json.Unmarshal(b, &c); err != nil {
-			return Change{}, nil, kept(name, err)
+			return Change{}, nil, backupError(name, err)
 		}
 		if path != "" && c.Path != path {
 			continue
@@ -119,7 +119,7 @@ func (k Keeper) Last(client, path string) (Change, []byte, error) {
 		c.file = name[:len(name)-len(".json")]
 		before, err := os.ReadFile(c.Before())
 		if err != nil {
-			return Change{}, nil, kept(name, err)
+			return Change{}, nil, backupError(name, err)
 		}
 		return c, before, nil
 	}
@@ -135,7 +135,7 @@ func (c Change) Before() string { return c.file + ".before" }
 // Forget removes a change and its backup. The change must come from Last.
 func (k Keeper) Forget(c Change) error {
 	if err := errors.Join(os.Remove(c.file+".json"), os.Remove(c.Before())); err != nil {
-		return kept(k.Dir, err)
+		return backupError(k.Dir, err)
 	}
 	return nil
 }
@@ -152,14 +152,14 @@ func Undo(c Change, before []byte) (bool, error) {
 		}
 		return true, Write(c.Path, nil, before, c.Mode)
 	case err != nil:
-		return false, unwritten(c.Path, err)
+		return false, writeError(c.Path, err)
 	case c.Existed && bytes.Equal(now, before):
 		return true, nil
 	case Sum(now) != c.Written:
 		return false, nil
 	case !c.Existed:
-		if err := os.Remove(behind(c.Path)); err != nil {
-			return false, unwritten(c.Path, err)
+		if err := os.Remove(resolveLinks(c.Path)); err != nil {
+			return false, writeError(c.Path, err)
 		}
 		return true, nil
 	}

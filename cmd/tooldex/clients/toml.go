@@ -149,7 +149,7 @@ func tomlPath(path []string) string {
 
 // tomlText writes a basic string. JSON strings are valid TOML, except that TOML forbids a plain DEL.
 func tomlText(s string) string {
-	return strings.ReplaceAll(encode(s, "", ""), "\x7f", `\u007f`)
+	return strings.ReplaceAll(encodeJSON(s, "", ""), "\x7f", `\u007f`)
 }
 
 // tomlRaw returns the lines of the tables of a server. It returns false if the server is written in another way, such

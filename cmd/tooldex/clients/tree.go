@@ -9,30 +9,30 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// descend follows a path through objects. It returns nil if the path leads nowhere.
-func descend(v any, path []string) any {
+// followPath follows a path through objects. It returns nil if the path leads nowhere.
+func followPath(v any, path []string) any {
 	for _, step := range path {
-		v = child(v, step)
+		v = childOf(v, step)
 	}
 	return v
 }
 
-// child returns a member of an object, nil if v is no object.
-func child(v any, key string) any {
+// childOf returns a member of an object, nil if v is no object.
+func childOf(v any, key string) any {
 	m, _ := v.(map[string]any)
 	return m[key]
 }
 
-// remove deletes a member of the object at section, if there is one.
-func remove(tree map[string]any, section []string, name string) {
-	if m, ok := descend(tree, section).(map[string]any); ok {
+// removeMember deletes a member of the object at section, if there is one.
+func removeMember(tree map[string]any, section []string, name string) {
+	if m, ok := followPath(tree, section).(map[string]any); ok {
 		delete(m, name)
 	}
 }
 
-// put sets a member of the object at section. Objects that are missing on the way are made; other values there are
-// replaced.
-func put(tree map[string]any, section []string, name string, value any) {
+// putMember sets a member of the object at section. Objects that are missing on the way are made; other values there
+// are replaced.
+func putMember(tree map[string]any, section []string, name string, value any) {
 	for _, step := range section {
 		next, ok := tree[step].(map[string]any)
 		if !ok {
@@ -44,14 +44,14 @@ func put(tree map[string]any, section []string, name string, value any) {
 	tree[name] = value
 }
 
-// prune returns v without empty objects, since it makes no difference whether a section is empty or absent. v is not
-// changed.
-func prune(v any) any {
+// withoutEmpty returns v without empty objects, since it makes no difference whether a section is empty or absent. v is
+// not changed.
+func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, e := range v {
-			e = prune(e)
+			e = withoutEmpty(e)
 			if m, ok := e.(map[string]any); ok && len(m) == 0 {
 				continue
 			}
@@ -61,7 +61,7 @@ func prune(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = prune(e)
+			out[i] = withoutEmpty(e)
 		}
 		return out
 	}

@@ -16,12 +16,12 @@ import (
 // mode, and its folder with it. Was is what the file held when it was read, nil if it did not exist: if the file holds
 // anything else by now, the error is Unavailable and nothing is written. Other errors are Invalid.
 func Write(path string, was, text []byte, mode fs.FileMode) error {
-	target := behind(path)
+	target := resolveLinks(path)
 	now, err := os.ReadFile(target)
 	gone := errors.Is(err, fs.ErrNotExist)
 	switch {
 	case err != nil && !gone:
-		return unwritten(path, err)
+		return writeError(path, err)
 	case gone != (was == nil) || !bytes.Equal(now, was):
 		return &tool.Error{
 			Code: tool.Unavailable, Op: "write client", Msg: path + " was changed meanwhile",
@@ -31,16 +31,17 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
 	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return unwritten(path, err)
+		return writeError(path, err)
 	}
 	if err := atomicfile.Write(target, text, mode); err != nil {
-		return unwritten(path, err)
+		return writeError(path, err)
 	}
 	return nil
 }
 
-// behind follows symbolic links from a path, even to a file that does not exist, which filepath.EvalSymlinks cannot.
-func behind(path string) string {
+// resolveLinks follows symbolic links from a path, even to a file that does not exist, which filepath.EvalSymlinks
+// cannot.
+func resolveLinks(path string) string {
 	const most = 40 // links, as in Linux: a loop ends there
 	for range most {
 		to, err := os.Readlink(path)
@@ -59,8 +60,8 @@ func behind(path string) string {
 	return path
 }
 
-// unwritten returns the Invalid error for a client's file that cannot be written.
-func unwritten(path string, err error) error {
+// writeError returns the Invalid error for a client's file that cannot be written.
+func writeError(path string, err error) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "write client", Msg: path + " cannot be written",
 		Hint: "see that you may write the file and its folder", Err: err,

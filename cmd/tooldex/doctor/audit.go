@@ -10,20 +10,20 @@ import (
 
 // checkAudit verifies the record of calls, and probes whether more can be written to it.
 func (d *doctor) checkAudit(ctx context.Context) {
-	dir := service.AuditDir(d.config())
-	if !d.config().Audit.On || d.o.Demo && d.config().Audit.Dir == "" {
-		d.add(Note, "audit", "", "", "calls are not recorded")
+	dir := service.AuditDir(d.currentConfig())
+	if !d.currentConfig().Audit.On || d.o.Demo && d.currentConfig().Audit.Dir == "" {
+		d.addFinding(Note, "audit", "", "", "calls are not recorded")
 		return
 	}
-	l := service.NewAuditLog(d.config(), audit.Options{Logger: d.o.Logger})
+	l := service.NewAuditLog(d.currentConfig(), audit.Options{Logger: d.o.Logger})
 	r, err := audit.Verify(ctx, dir)
 	switch {
 	case err != nil:
-		d.add(Broken, "audit", dir, "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR",
-			"the record of calls cannot be read: %v", cause(err))
+		d.addFinding(Broken, "audit", dir, "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR",
+			"the record of calls cannot be read: %v", causeOf(err))
 		return
 	case !r.OK():
-		d.add(Warn, "audit", dir,
+		d.addFinding(Warn, "audit", dir,
 			"tooldex audit verify names each place; move the folder away to begin a new record",
 			"the record of calls is not as it was written: %s", r.Breaks[0])
 	case r.Head == nil:

@@ -30,11 +30,12 @@ func (d *doctor) checkConfig() {
 	case !d.o.Settings.FileFound():
 		d.addFine("configuration", "", "no file; flags, environment and defaults are in effect")
 	default:
-		d.addFine("configuration", path, "%d servers, %d profiles", len(d.config().Servers), len(d.config().Profiles))
+		d.addFine("configuration", path, "%d servers, %d profiles", len(d.currentConfig().Servers),
+			len(d.currentConfig().Profiles))
 	}
 	for _, name := range config.UnknownVariables(config.Environ()) {
-		d.add(Warn, "configuration", name, "the nearest known variable is "+sources.Nearest(name, config.Variables()),
-			"this environment variable has no meaning")
+		d.addFinding(Warn, "configuration", name, "the nearest known variable is "+sources.Nearest(name,
+			config.Variables()), "this environment variable has no meaning")
 	}
 }
 
@@ -44,29 +45,30 @@ const lockPatience = 2 * time.Second
 // checkData checks the data directory and the store in it, and reports whether the store can be opened. With Fix it
 // rebuilds a damaged one.
 func (d *doctor) checkData(ctx context.Context) bool {
-	info, err := os.Stat(d.config().DataDir)
+	info, err := os.Stat(d.currentConfig().DataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.add(Note, "data", d.config().DataDir, "", "the directory is made now, since there was none")
+		d.addFinding(Note, "data", d.currentConfig().DataDir, "", "the directory is made now, since there was none")
 	case err != nil:
-		d.add(Broken, "data", d.config().DataDir, "see that you may read the folder, or give --data-dir", "%v",
-			cause(err))
+		d.addFinding(Broken, "data", d.currentConfig().DataDir, "see that you may read the folder, or give --data-dir",
+			"%v", causeOf(err))
 		return false
 	case !info.IsDir():
-		d.add(Broken, "data", d.config().DataDir, "move the file away, or give --data-dir", "it is not a directory")
+		d.addFinding(Broken, "data", d.currentConfig().DataDir, "move the file away, or give --data-dir",
+			"it is not a directory")
 		return false
 	default:
 		d.checkPermissions(info)
 	}
-	s, err := store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
+	s, err := store.Open(d.currentConfig().DataDir, store.Options{LockTimeout: lockPatience})
 	if err == nil {
 		err = s.Check(ctx)
 	}
 	if d.o.Fix && errors.Is(err, store.ErrDamaged) {
-		s, err = d.rebuild(ctx, err)
+		s, err = d.rebuildStore(ctx, err)
 	}
 	if err != nil {
-		d.addError("data", d.config().DataDir, err)
+		d.addError("data", d.currentConfig().DataDir, err)
 		if last := &d.found[len(d.found)-1]; tool.CodeOf(err) == tool.Timeout {
 			last.Remedy = "end the process that keeps " + store.FileName + " locked; fuser or lsof name it"
 		}
@@ -81,19 +83,19 @@ func (d *doctor) checkData(ctx context.Context) bool {
 	return true
 }
 
-// rebuild replaces a damaged file and imports the tools again. Because is the error that led to it. A source that fails
-// is a finding and no error.
-func (d *doctor) rebuild(ctx context.Context, because error) (*store.Store, error) {
+// rebuildStore replaces a damaged file and imports the tools again. Because is the error that led to it. A source that
+// fails is a finding and no error.
+func (d *doctor) rebuildStore(ctx context.Context, because error) (*store.Store, error) {
 	saved, err := d.o.Rebuild(ctx)
 	if err != nil {
 		return nil, errors.Join(because, err)
 	}
-	d.add(Fixed, "data", d.config().DataDir, "", "%v; %s", cause(because), saved)
+	d.addFinding(Fixed, "data", d.currentConfig().DataDir, "", "%v; %s", causeOf(because), saved)
 	if err := d.o.ReadSources(ctx); err != nil {
-		d.add(Warn, "data", d.config().DataDir, "tooldex import reads them again",
+		d.addFinding(Warn, "data", d.currentConfig().DataDir, "tooldex import reads them again",
 			"not every source could be read again: %v", err)
 	}
-	return store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
+	return store.Open(d.currentConfig().DataDir, store.Options{LockTimeout: lockPatience})
 }
 
 // checkOldFiles counts the files that rebuilds and restores have kept, which nothing removes.
@@ -112,7 +114,7 @@ func (d *doctor) checkOldFiles(file string) {
 		}
 	}
 	if number > 0 {
-		d.add(Note, "data", d.config().DataDir, "remove them when nothing is missed",
+		d.addFinding(Note, "data", d.currentConfig().DataDir, "remove them when nothing is missed",
 			"%d old files are kept from before a rebuild or a restore; %.1f MB", number, float64(size)/1e6)
 	}
 }
@@ -125,23 +127,24 @@ func (d *doctor) checkPermissions(info fs.FileInfo) {
 	if runtime.GOOS == "windows" || mode&others == 0 {
 		return
 	}
-	status, remedy := Warn, "chmod 700 "+d.config().DataDir+", or tooldex doctor --fix"
-	if d.o.Fix && os.Chmod(d.config().DataDir, mode&^others) == nil {
+	status, remedy := Warn, "chmod 700 "+d.currentConfig().DataDir+", or tooldex doctor --fix"
+	if d.o.Fix && os.Chmod(d.currentConfig().DataDir, mode&^others) == nil {
 		status, remedy = Fixed, ""
 	}
-	d.add(status, "data", d.config().DataDir, remedy, "others may look into the directory (mode %o)", mode)
+	d.addFinding(status, "data", d.currentConfig().DataDir, remedy, "others may look into the directory (mode %o)",
+		mode)
 }
 
 // checkEmbedder asks the configured embedding model for an answer.
 func (d *doctor) checkEmbedder(ctx context.Context) {
-	name := d.config().Embedder
+	name := d.currentConfig().Embedder
 	start := time.Now()
 	named, err := service.ProbeEmbedder(ctx, d.o.Settings.Config, d.o.Logger)
 	switch {
 	case err != nil:
 		d.addError("model", name, err)
 	case named:
-		d.addFine("model", name, "answers in %s", rounded(time.Since(start)))
+		d.addFine("model", name, "answers in %s", roundDuration(time.Since(start)))
 	default:
 		d.addFine("model", "builtin", "works without any server")
 	}
@@ -150,7 +153,7 @@ func (d *doctor) checkEmbedder(ctx context.Context) {
 // checkPort checks that the address to serve on is free or served by tooldex, and that it is not public without a
 // token.
 func (d *doctor) checkPort(ctx context.Context) {
-	cfg := d.config().Serve
+	cfg := d.currentConfig().Serve
 	addr := cfg.Listen
 	here, err := serve.IsLoopback(addr)
 	if err != nil {
@@ -158,7 +161,7 @@ func (d *doctor) checkPort(ctx context.Context) {
 		return
 	}
 	if !here && cfg.Token == "" && cfg.TokenFile == "" && cfg.TokensFile == "" {
-		d.add(Broken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+config.DefaultListen,
+		d.addFinding(Broken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+config.DefaultListen,
 			"others can reach the address, and there is no token")
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
@@ -171,7 +174,7 @@ func (d *doctor) checkPort(ctx context.Context) {
 		d.addFine("port", addr, "tooldex serves here")
 		return
 	}
-	d.add(Warn, "port", addr, "end the other program, or choose another address with --listen or TOOLDEX_LISTEN",
+	d.addFinding(Warn, "port", addr, "end the other program, or choose another address with --listen or TOOLDEX_LISTEN",
 		"cannot be listened on: %v", err)
 }
 
@@ -191,8 +194,8 @@ func servesAt(ctx context.Context, addr string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// rounded formats a duration in milliseconds, or from a second on in seconds.
-func rounded(took time.Duration) string {
+// roundDuration formats a duration in milliseconds, or from a second on in seconds.
+func roundDuration(took time.Duration) string {
 	if took < time.Second {
 		return fmt.Sprintf("%d ms", took.Milliseconds())
 	}

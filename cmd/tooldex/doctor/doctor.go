@@ -89,8 +89,8 @@ func Run(ctx context.Context, o Options) Diagnosis {
 	return out
 }
 
-// config returns the current configuration. It is usable even if Options.SettingsErr is set.
-func (d *doctor) config() *config.Config { return d.o.Settings.Config() }
+// currentConfig returns the current configuration. It is usable even if Options.SettingsErr is set.
+func (d *doctor) currentConfig() *config.Config { return d.o.Settings.Config() }
 
 // checkAll orders the checks: first those that need no store, then those that open it, and those of its content last.
 func (d *doctor) checkAll(ctx context.Context) {
@@ -118,8 +118,8 @@ func (d *doctor) checkAll(ctx context.Context) {
 	d.checkSearch(ctx, s)
 }
 
-// add adds a finding, whose message is format with args.
-func (d *doctor) add(status, check, subject, remedy, format string, args ...any) {
+// addFinding adds a finding, whose message is format with args.
+func (d *doctor) addFinding(status, check, subject, remedy, format string, args ...any) {
 	d.found = append(d.found, Finding{
 		Status: status, Check: check, Subject: subject, Remedy: remedy,
 		Message: fmt.Sprintf(format, args...),
@@ -128,7 +128,7 @@ func (d *doctor) add(status, check, subject, remedy, format string, args ...any)
 
 // addFine adds a finding of a check that found nothing wrong. It needs no remedy.
 func (d *doctor) addFine(check, subject, format string, args ...any) {
-	d.add(Fine, check, subject, "", format, args...)
+	d.addFinding(Fine, check, subject, "", format, args...)
 }
 
 // addError adds a Broken finding for an error, with its hint as the remedy.
@@ -148,7 +148,7 @@ func (d *doctor) addError(check, subject string, err error) {
 			msg += ": " + te.Err.Error()
 		}
 	}
-	d.add(Broken, check, subject, hint, "%s", msg)
+	d.addFinding(Broken, check, subject, hint, "%s", msg)
 }
 
 // addGroup adds one finding about several things, if there are any. format takes their number. examples are sorted in
@@ -158,12 +158,12 @@ func (d *doctor) addGroup(status, check, remedy string, examples []string, forma
 		return
 	}
 	slices.Sort(examples)
-	d.add(status, check, "", remedy, format, len(examples))
+	d.addFinding(status, check, "", remedy, format, len(examples))
 	d.found[len(d.found)-1].Examples = examples
 }
 
-// cause strips the operation and the path from an error of package os, since the finding names the path already.
-func cause(err error) error {
+// causeOf strips the operation and the path from an error of package os, since the finding names the path already.
+func causeOf(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err

@@ -19,11 +19,11 @@ import (
 func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 	set := s.Catalog.Set()
 	if set.Len() == 0 {
-		d.add(Note, "index", "", d.o.ImportHint, "no tools are stored yet")
+		d.addFinding(Note, "index", "", d.o.ImportHint, "no tools are stored yet")
 		return
 	}
 	if snap := s.Index.Current(); snap == nil || snap.Len() != set.Len() {
-		d.add(Broken, "index", "", "tooldex index rebuild, then tooldex import",
+		d.addFinding(Broken, "index", "", "tooldex index rebuild, then tooldex import",
 			"it does not hold the tools that are stored")
 		return
 	}
@@ -106,7 +106,7 @@ func (d *doctor) checkNames(s *service.Service) {
 		}
 	}
 	if shared > 0 {
-		d.add(Note, "names", "", "",
+		d.addFinding(Note, "names", "", "",
 			"%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
 	}
 	d.addGroup(Note, "names",
@@ -122,7 +122,7 @@ func (d *doctor) checkMode(s *service.Service) {
 			tokens += t.Tokens()
 		}
 	}
-	threshold, chosen := d.config().Serve.Threshold, d.config().Serve.Mode
+	threshold, chosen := d.currentConfig().Serve.Threshold, d.currentConfig().Serve.Mode
 	mode := "dynamic for clients that follow changes of their list, and search for others"
 	if tokens > 0 && tokens <= threshold {
 		mode = "full"
@@ -165,7 +165,7 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 		"their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long,
 		"%d descriptions are longer than 1024 characters")
 	d.addGroup(Note, "search", overlay, idle, "%d summaries say no more than the name")
-	same, err := d.indistinguishable(ctx, s)
+	same, err := d.similarPairs(ctx, s)
 	if err != nil {
 		d.addError("search", "", err)
 		return
@@ -178,12 +178,12 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 	d.checkUnfamiliar(s)
 }
 
-// indistinguishable lists the pairs of tools that requests tell apart no better than chance. For a large catalogue it
+// similarPairs lists the pairs of tools that requests tell apart no better than chance. For a large catalogue it
 // adds a note and lists none.
-func (d *doctor) indistinguishable(ctx context.Context, s *service.Service) ([]string, error) {
+func (d *doctor) similarPairs(ctx context.Context, s *service.Service) ([]string, error) {
 	set := s.Catalog.Set()
 	if set.Len() > mostCompared {
-		d.add(Note, "search", "", "tooldex eval collide does, in some minutes",
+		d.addFinding(Note, "search", "", "tooldex eval collide does, in some minutes",
 			"%d tools are too many to look here for those that no request can tell apart", set.Len())
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout, CallTimeout: d.o.ServerTimeout})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
-		d.add(Note, "server", "", "tooldex servers import finds those of your clients", "none is configured")
+		d.addFinding(Note, "server", "", "tooldex servers import finds those of your clients", "none is configured")
 	}
 	for _, v := range d.askServers(ctx, gw, all) {
 		d.checkServer(ctx, s, gw, v)
@@ -78,13 +78,13 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 	name := v.server.Name
 	switch {
 	case v.server.Disabled:
-		d.add(Note, "server", name, "", "is disabled")
+		d.addFinding(Note, "server", name, "", "is disabled")
 		return
 	case v.err != nil:
 		d.addError("server", name, v.err)
 		return
 	case len(v.tools) == 0:
-		d.add(Warn, "server", name, "see its documentation: some list tools only once they are logged in to",
+		d.addFinding(Warn, "server", name, "see its documentation: some list tools only once they are logged in to",
 			"lists no tools")
 		return
 	}
@@ -94,10 +94,10 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 		tokens += t.Tokens()
 		faults = append(faults, schemaFaults(t)...)
 	}
-	d.addFine("server", name, "%d tools in %s, %d tokens in a plain list", len(v.tools), rounded(v.took), tokens)
+	d.addFine("server", name, "%d tools in %s, %d tokens in a plain list", len(v.tools), roundDuration(v.took), tokens)
 	if v.took > slowStart {
-		d.add(Warn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
-			"takes %s to start", rounded(v.took))
+		d.addFinding(Warn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
+			"takes %s to start", roundDuration(v.took))
 	}
 	d.addGroup(Warn, "server "+name, "tell its makers; calls are passed on all the same", faults,
 		"%d faults in what it lists")
@@ -152,7 +152,7 @@ func (d *doctor) compareWithStored(ctx context.Context, s *service.Service, gw *
 		}
 		status, remedy = Fixed, ""
 	}
-	d.add(status, "server", v.server.Name, remedy,
+	d.addFinding(status, "server", v.server.Name, remedy,
 		"%d of its tools are not stored, and %d that are stored it has no more", fresh, len(stored))
 }
 
@@ -198,15 +198,15 @@ func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients
 	slices.Sort(others)
 	switch {
 	case ours < 0 && len(others) == 0:
-		d.add(Note, "client", c.Name, connect, "%s has no servers", f.Path)
+		d.addFinding(Note, "client", c.Name, connect, "%s has no servers", f.Path)
 	case ours < 0:
-		d.add(Note, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex",
+		d.addFinding(Note, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex",
 			f.Path, len(others))
-	case !starts(entries[ours].Server):
-		d.add(Broken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path,
+	case !commandExists(entries[ours].Server):
+		d.addFinding(Broken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path,
 			entries[ours].Server.Command)
 	case len(others) > 0:
-		d.add(Warn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it",
+		d.addFinding(Warn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it",
 			f.Path, len(others))
 		d.found[len(d.found)-1].Examples = others
 	default:
@@ -214,8 +214,8 @@ func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients
 	}
 }
 
-// starts reports whether the command of a server exists, on PATH or as a path.
-func starts(s upstream.Server) bool {
+// commandExists reports whether the command of a server exists, on PATH or as a path.
+func commandExists(s upstream.Server) bool {
 	if _, err := exec.LookPath(s.Command); err == nil {
 		return true
 	}

@@ -10,7 +10,7 @@ import (
 // checkTrust reports tools that are held or suspicious, or that nothing is scanned.
 func (d *doctor) checkTrust(s *service.Service) {
 	if s.Trust().Policy == trust.Off {
-		d.add(Note, "trust", "", "trust.policy: warn watches for tools that become hostile",
+		d.addFinding(Note, "trust", "", "trust.policy: warn watches for tools that become hostile",
 			"nobody looks at what servers say of their tools")
 		return
 	}
