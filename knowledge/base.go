@@ -23,10 +23,12 @@ type Base struct {
 	effects     []byte
 	kinds       stringTable
 	kindOf      []byte // two bytes an archetype: its index in kinds
+	domainOf    []byte // the domain of each kind
 	names       stringTable
 	texts       stringTable
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
+	glossary    func() glossary
 	analyzers   sync.Pool // of *Analyzer, which remember the stems of words that requests share
 }
 
@@ -63,7 +65,7 @@ func Open(b []byte) (*Base, error) {
 	}
 	base := &Base{
 		hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors],
-		effects: sections[secEffects], kindOf: sections[secKindOf],
+		effects: sections[secEffects], kindOf: sections[secKindOf], domainOf: sections[secDomainOf],
 	}
 	for _, t := range []struct {
 		into *stringTable
@@ -88,11 +90,12 @@ func Open(b []byte) (*Base, error) {
 	})
 	base.thesaurus = sync.OnceValue(func() pairs { return unpackPairs(sections[secThesaurus]) })
 	base.lexicon = sync.OnceValue(func() pairs { return unpackPairs(sections[secLexicon]) })
+	base.glossary = sync.OnceValue(func() glossary { return readGlossary(sections[secGlossary]) })
 	if len(sections[secCount]) != 4 {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count ||
+	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || len(base.domainOf) != base.kinds.n ||
 		base.texts.n != (base.count+perBlock-1)/perBlock || base.names.n != (base.count+namesBlock-1)/namesBlock {
 		return nil, errShort
 	}
@@ -113,6 +116,15 @@ func (b *Base) Kind(i int) string {
 		return ""
 	}
 	return string(b.kinds.entryAt(k))
+}
+
+// domain returns the number of the domain that archetype i belongs to, or -1.
+func (b *Base) domain(i int) int {
+	k := int(binary.LittleEndian.Uint16(b.kindOf[2*i:]))
+	if k >= len(b.domainOf) {
+		return -1
+	}
+	return int(b.domainOf[k])
 }
 
 // Head is the readable part of an archetype: its names and the requests that it answers.

@@ -30,9 +30,11 @@ const (
 	secVectors          // rows of 3 bits a component
 	secKinds            // strtab: the kinds of servers
 	secKindOf           // the kind of each archetype, two bytes
+	secDomainOf         // the domain of each kind, a byte
 	secEffects          // what each archetype does, a byte
 	secNames            // strtab: compressed blocks of the archetypes' names
 	secTexts            // strtab: compressed blocks of the archetypes' titles, synonyms and utterances
+	secGlossary         // compressed strings: what people call objects and operations
 	secThesaurus        // compressed strings: phrases and what they expand to
 	secLexicon          // compressed strings: language and form, and English words
 	numSections
@@ -40,7 +42,7 @@ const (
 
 // magic names the version of the form; change it with the form. The separators cannot occur in texts.
 const (
-	magic      = "TDXK0002"
+	magic      = "TDXK0003"
 	fieldSep   = "\x1f"
 	listSep    = "\x1e"
 	recordSep  = "\x1d"
@@ -62,14 +64,20 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	}
 	sections[secLists] = encodeStringTable(lists)
 	sections[secVectors] = compileVectors(src.Archetypes, enc)
+	domains := domainsOf(src)
 	var kinds []string
 	var an Analyzer
 	for _, a := range src.Archetypes {
 		if len(kinds) == 0 || kinds[len(kinds)-1] != a.Server { // they are sorted by it
 			kinds = append(kinds, a.Server)
+			d, _ := slices.BinarySearch(domains, a.Domain)
+			sections[secDomainOf] = append(sections[secDomainOf], byte(d))
 		}
 		sections[secKindOf] = binary.LittleEndian.AppendUint16(sections[secKindOf], uint16(len(kinds)-1))
 		sections[secEffects] = append(sections[secEffects], byte(an.NameEffect(a.Name)))
+	}
+	if len(domains) > math.MaxUint8 {
+		return nil, fmt.Errorf("%d domains are more than the compiled form can number", len(domains))
 	}
 	if len(kinds) > math.MaxUint16 {
 		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
@@ -87,6 +95,9 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sections[secGlossary], err = compileGlossary(src, domains); err != nil {
+		return nil, err
+	}
 	if sections[secThesaurus], err = compileThesaurus(src.Thesaurus, verbsOf(src)); err != nil {
 		return nil, err
 	}
@@ -99,6 +110,17 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 		out = append(out, s...)
 	}
 	return out, nil
+}
+
+// domainsOf returns the domains of the archetypes, sorted.
+func domainsOf(src *Source) []string {
+	var out []string
+	for i := range src.Archetypes {
+		if at, ok := slices.BinarySearch(out, src.Archetypes[i].Domain); !ok {
+			out = slices.Insert(out, at, src.Archetypes[i].Domain)
+		}
+	}
+	return out
 }
 
 // The weights of an archetype's parts in its word list, and BM25F's saturation.

@@ -3,6 +3,7 @@
 // Agents ask in other words than tool authors write. An [Archetype] is a tool as servers of its kind have it, with
 // requests in many wordings that such a tool answers. A [Lender] finds the archetypes most like a real tool and lends
 // it their words and the mean of their requests' vectors, when the tool is indexed: at query time that costs nothing.
+// Glossaries add what people call the objects and operations in the tool's name.
 // The same archetypes are a map of what exists: [Base.Nearest] tells what a request asks for even where no tool of the
 // catalogue does it.
 //

@@ -121,6 +121,8 @@ type lendWorker struct {
 	query []float32
 	order []int32
 	sums  map[string]float32
+	// share of each domain in what is lent
+	shares map[int]float32
 }
 
 // newWorker returns the buffers that one goroutine needs to lend.
@@ -134,7 +136,7 @@ func (l *Lender) newWorker() *lendWorker {
 	})
 	return &lendWorker{
 		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n),
-		sums: map[string]float32{},
+		sums: map[string]float32{}, shares: map[int]float32{},
 	}
 }
 
@@ -146,6 +148,8 @@ func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 	}
 	loan := Loan{From: found, Vector: make([]float32, w.enc.Dims)}
 	clear(w.sums)
+	clear(w.shares)
+	var total float32
 	for k := range loan.From[:min(lenders, len(found))] {
 		f := &loan.From[k]
 		f.Weight = float32(math.Pow(float64(f.Like/found[0].Like), sharpness))
@@ -153,12 +157,17 @@ func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 		if err != nil {
 			return Loan{}, err
 		}
-		for _, t := range terms {
-			w.sums[t.Text] += f.Weight * t.Weight
-		}
+		addWeighted(w.sums, terms, f.Weight)
+		w.shares[w.base.domain(f.Archetype)] += f.Weight
+		total += f.Weight
 		vector.Axpy(loan.Vector, mean, f.Weight)
 	}
 	normalize(loan.Vector)
+	for d := range w.shares {
+		w.shares[d] /= total
+	}
+	words := w.base.glossary()
+	words.addTerms(w.an.Terms(nil, t.Name), w.shares, w.sums)
 	sure := float32(math.Pow(math.Min(1, float64(found[0].Like)/surely), doubt))
 	for i := range loan.Vector {
 		loan.Vector[i] *= sure

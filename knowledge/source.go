@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 )
 
 // Archetype is a tool as servers of its kind have it, in this project's own words.
@@ -21,6 +23,7 @@ type Archetype struct {
 	Category    string   `json:"category"`
 	Synonyms    []string `json:"synonyms"`
 	Utterances  []string `json:"utterances"` // requests that such a tool answers, from near its wording to far from it
+	Domain      string   `json:"-"`          // folder that it lies in
 }
 
 // Group is a set of terms that can stand for one concept, each with how well it does (1 is the same thing).
@@ -37,12 +40,15 @@ type Group struct {
 // Source is the knowledge as people write and review it: the folder knowledge/data.
 type Source struct {
 	Archetypes []Archetype // by server, then name
+	Objects    []Object
+	Operations []Operation
 	Thesaurus  []Group
 	Lexicon    []map[string][]string // language code to forms; "en" has one form, the concept
 	Hash       [sha256.Size]byte     // of all that was read
 }
 
-// ReadSource reads archetypes/*/*.jsonl, thesaurus.jsonl and lexicon.jsonl below dir. An error names the file and line.
+// ReadSource reads archetypes/*/*.jsonl, thesaurus.jsonl and lexicon.jsonl below dir, and the glossaries objects.jsonl
+// and operations.jsonl, which may be absent. An error names the file and line.
 func ReadSource(dir fs.FS) (*Source, error) {
 	files, err := fs.Glob(dir, "archetypes/*/*.jsonl")
 	if err != nil {
@@ -50,8 +56,11 @@ func ReadSource(dir fs.FS) (*Source, error) {
 	}
 	slices.Sort(files)
 	src, hash := &Source{}, sha256.New()
-	for _, name := range append(files, "thesaurus.jsonl", "lexicon.jsonl") {
+	for _, name := range append(files, "objects.jsonl", "operations.jsonl", "thesaurus.jsonl", "lexicon.jsonl") {
 		data, err := fs.ReadFile(dir, name)
+		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, "o") {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read knowledge: %w", err)
 		}
@@ -76,7 +85,7 @@ func (src *Source) readLines(name string, data []byte) error {
 		if len(line) == 0 {
 			continue
 		}
-		if err := src.readLine(path.Base(name), line); err != nil {
+		if err := src.readLine(name, line); err != nil {
 			return fmt.Errorf("%s line %d: %w", name, n, err)
 		}
 	}
@@ -86,8 +95,20 @@ func (src *Source) readLines(name string, data []byte) error {
 	return nil
 }
 
-func (src *Source) readLine(base string, line []byte) error {
-	switch base {
+func (src *Source) readLine(name string, line []byte) error {
+	switch name {
+	case "objects.jsonl":
+		var o Object
+		if err := json.Unmarshal(line, &o); err != nil {
+			return err
+		}
+		src.Objects = append(src.Objects, o)
+	case "operations.jsonl":
+		var o Operation
+		if err := json.Unmarshal(line, &o); err != nil {
+			return err
+		}
+		src.Operations = append(src.Operations, o)
 	case "thesaurus.jsonl":
 		var g Group
 		if err := json.Unmarshal(line, &g); err != nil {
@@ -109,6 +130,7 @@ func (src *Source) readLine(base string, line []byte) error {
 		if err := json.Unmarshal(line, &a); err != nil {
 			return err
 		}
+		a.Domain = path.Base(path.Dir(name))
 		src.Archetypes = append(src.Archetypes, a)
 	}
 	return nil

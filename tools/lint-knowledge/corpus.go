@@ -50,6 +50,26 @@ type term struct {
 	Weight float64 `json:"w"`
 }
 
+// object is one line of objects.jsonl, operation one of operations.jsonl.
+type object struct {
+	Domain string   `json:"domain"`
+	Object string   `json:"object"`
+	Words  []string `json:"words"`
+}
+
+type operation struct {
+	Operation string   `json:"operation"`
+	Phrases   []string `json:"phrases"`
+}
+
+// glossed is an object or an operation with what people say for it.
+type glossed struct {
+	domain string // "" for an operation
+	name   string
+	said   []string
+	at     place
+}
+
 // entry is one line of the lexicon: a concept in English and its forms by language, in the order of the line.
 type entry struct {
 	English string
@@ -75,6 +95,7 @@ func (p place) domain() string { return path.Base(path.Dir(p.file)) }
 type corpus struct {
 	archetypes []*archetype // by file, then line
 	groups     []*group
+	glossary   []glossed // objects, then operations
 	entries    []*entry
 	sizes      map[string]int // bytes by archetype file
 	broken     []finding
@@ -125,6 +146,9 @@ func load(dir string) (*corpus, error) {
 			return nil, err
 		}
 	}
+	if err := c.readGlossaries(dir); err != nil {
+		return nil, err
+	}
 	err = eachLine(dir, "thesaurus.jsonl", func(at place, line []byte) {
 		g := &group{at: at}
 		if c.decode(at, line, g) {
@@ -143,6 +167,29 @@ func load(dir string) (*corpus, error) {
 		c.entries = append(c.entries, e)
 	})
 	return c, err
+}
+
+// readGlossaries reads objects.jsonl and operations.jsonl, either of which may be absent.
+func (c *corpus) readGlossaries(dir string) error {
+	err := eachLine(dir, "objects.jsonl", func(at place, line []byte) {
+		var o object
+		if c.decode(at, line, &o) {
+			c.glossary = append(c.glossary, glossed{domain: o.Domain, name: o.Object, said: o.Words, at: at})
+		}
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err = eachLine(dir, "operations.jsonl", func(at place, line []byte) {
+		var o operation
+		if c.decode(at, line, &o) {
+			c.glossary = append(c.glossary, glossed{name: o.Operation, said: o.Phrases, at: at})
+		}
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // archetypeFiles lists archetypes/<domain>/<name>.jsonl relative to dir, sorted.

@@ -132,3 +132,46 @@ func findScript(c *corpus, add reporter) {
 		}
 	}
 }
+
+// How many everyday words an object has, and phrases an operation, and how many words one may have.
+const (
+	minWords, maxWords     = 6, 14
+	minPhrases, maxPhrases = 12, 28
+	longestPhrase          = 7
+)
+
+// findGlossaries checks objects and operations: known domains, the bounds above, nothing twice, no word that is the
+// thing itself.
+func findGlossaries(c *corpus, add reporter) {
+	domains := make(map[string]bool)
+	for _, a := range c.archetypes {
+		domains[a.at.domain()] = true
+	}
+	seen := make(map[[2]string]bool)
+	for _, g := range c.glossary {
+		bad := func(format string, args ...any) { add(g.at, g.name, format, args...) }
+		least, most := minWords, maxWords
+		if g.domain == "" {
+			least, most = minPhrases, maxPhrases
+		} else if !domains[g.domain] {
+			bad("no archetypes of domain %q", g.domain)
+		}
+		if len(g.said) < least || len(g.said) > most {
+			bad("%d entries, want %d to %d", len(g.said), least, most)
+		}
+		if seen[[2]string{g.domain, g.name}] {
+			bad("stands twice")
+		}
+		seen[[2]string{g.domain, g.name}] = true
+		once := map[string]bool{strings.ToLower(g.name): true}
+		for _, s := range g.said {
+			if n := len(strings.Fields(s)); n == 0 || n > longestPhrase {
+				bad("%q has %d words, want 1 to %d", s, n, longestPhrase)
+			}
+			if once[strings.ToLower(s)] {
+				bad("%q stands twice or is the thing itself", s)
+			}
+			once[strings.ToLower(s)] = true
+		}
+	}
+}

@@ -25,6 +25,7 @@ func rules() []rule {
 		{name: "opening", find: findOpenings},
 		{name: "far", find: findNear},
 		{name: "thesaurus", find: findGroups},
+		{name: "glossary", find: findGlossaries},
 		{name: "lexicon", find: findEntries},
 		{name: "leaning", warning: true, find: findLeaning},
 		{name: "rephrased", warning: true, find: findRephrased},

@@ -65,8 +65,12 @@ func goodCorpus() *corpus {
 	return &corpus{
 		archetypes: []*archetype{sample(1), sample(2)},
 		groups:     []*group{goodGroup()},
-		entries:    []*entry{goodEntry()},
-		sizes:      map[string]int{"archetypes/commerce/a-c.jsonl": 1000},
+		glossary: []glossed{{
+			domain: "commerce", name: "cart", said: []string{"bag", "basket", "trolley", "items", "picks", "shopping"},
+			at: place{file: "objects.jsonl", line: 1},
+		}},
+		entries: []*entry{goodEntry()},
+		sizes:   map[string]int{"archetypes/commerce/a-c.jsonl": 1000},
 	}
 }
 
@@ -225,6 +229,20 @@ func TestRules(t *testing.T) {
 			"lonely term", func(c *corpus) { c.groups[0].Terms = c.groups[0].Terms[:1] },
 			[]string{"thesaurus"},
 			"1 terms",
+		},
+		{"object of no domain", func(c *corpus) { c.glossary[0].domain = "moon" }, []string{"glossary"}, "moon"},
+		{"few words", func(c *corpus) { c.glossary[0].said = c.glossary[0].said[:5] }, []string{"glossary"}, "5 entries"},
+		{"word twice", func(c *corpus) { c.glossary[0].said[1] = "Bag" }, []string{"glossary"}, "stands twice"},
+		{"the thing itself", func(c *corpus) { c.glossary[0].said[1] = "cart" }, []string{"glossary"}, "itself"},
+		{
+			"long word", func(c *corpus) { c.glossary[0].said[1] = "a thing to put what one buys in" },
+			[]string{"glossary"},
+			"8 words",
+		},
+		{
+			"object twice", func(c *corpus) { c.glossary = append(c.glossary, c.glossary[0]) },
+			[]string{"glossary"},
+			"stands twice",
 		},
 		{"weight above one", func(c *corpus) { c.groups[0].Terms[1].Weight = 1.5 }, []string{"thesaurus"}, "1.5"},
 		{"weight zero", func(c *corpus) { c.groups[0].Terms[1].Weight = 0 }, []string{"thesaurus"}, "not in (0, 1]"},
