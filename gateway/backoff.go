@@ -17,5 +17,5 @@ func backoffDelay(n int, first, most time.Duration, random func(int64) int64) ti
 	return d - time.Duration(random(int64(d)/2+1))
 }
 
-// randomInt is the source of chance that backoff gets outside of tests. It is safe for concurrent use.
+// randomInt is the source of chance that backoffDelay gets outside of tests. It is safe for concurrent use.
 func randomInt(n int64) int64 { return rand.Int64N(n) }

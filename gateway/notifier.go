@@ -58,7 +58,7 @@ func (m *notifier) run() {
 	defer close(m.done)
 	for range m.wake {
 		m.mu.Lock()
-		// Items are delivered without the lock, so that push does not wait for the client.
+		// Items are delivered without the lock, so that pushItem does not wait for the client.
 		items, closed := m.items, m.closed
 		m.items = nil
 		m.mu.Unlock()

@@ -186,7 +186,7 @@ func (r *sessionRegistry) closeAll() {
 	clear(r.byID)
 }
 
-// startTask runs a task that close waits for. After close it does nothing.
+// startTask runs a task that closeAll waits for. After closeAll it does nothing.
 func (r *sessionRegistry) startTask(task func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

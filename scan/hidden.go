@@ -141,7 +141,7 @@ func removeInvisible(text string) string {
 	return b.String()
 }
 
-// findHidden reports what a text hides, by the gravest kind only, and returns the text as unhide does.
+// findHidden reports what a text hides, by the gravest kind only, and returns the text as removeInvisible does.
 func (w *work) findHidden(x text) string {
 	tr := countHidden(x.text)
 	plain := removeInvisible(x.text)

@@ -77,7 +77,7 @@ func outcomesText() string {
 	return strings.Join(out, ", ")
 }
 
-// readFlags checks the flags and sets what match needs. Its errors are usage errors.
+// readFlags checks the flags and sets what matchesRecord needs. Its errors are usage errors.
 func (f *auditFilter) readFlags(a *app) error {
 	if f.outcome != "" && !slices.Contains(audit.Outcomes(), audit.Outcome(f.outcome)) {
 		return usageError{fmt.Sprintf("no call ends %q", f.outcome), "use " + outcomesText()}

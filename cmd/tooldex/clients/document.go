@@ -154,7 +154,7 @@ func (d *Document) jsonEntry(own Own) any {
 	}{kind, own.Command, append([]string{}, own.Args...)}
 }
 
-// decodedEntry returns own as tree reads it back, for verify.
+// decodedEntry returns own as parseTree reads it back, for verify.
 func (d *Document) decodedEntry(own Own) any {
 	args := []any{}
 	for _, a := range own.Args {
