@@ -10,7 +10,7 @@
 //	defer tools.Close()
 //	answer, err := tools.Search(ctx, tool.Query{Text: "open a merge proposal"})
 //
-// docs/guides/go-library.md tells how another module requires this one, and how tools are served from a program.
+// docs/guides/go-library.md describes how another module requires this one, and how a program serves tools.
 //
 // # What may be relied on
 //

@@ -24,7 +24,7 @@ type Options struct {
 	Files []string
 	// Model makes the tools searchable; nil means the one that is compiled in.
 	Model *catalog.Model
-	// Logger is told what was repaired in tools, and what is damaged in Dir; nil means nobody is.
+	// Logger logs what was repaired in tools, and what is damaged in Dir; nil logs nothing.
 	Logger *slog.Logger
 }
 

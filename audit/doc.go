@@ -17,7 +17,7 @@
 // the head, stores how far the chain has come, so that lines missing at its end are noticed too; it also serves as the
 // lock between processes.
 //
-// The chain has no secret. Whoever may write the files can write another chain. An [Anchor] of the true chain, kept
+// The chain has no secret. Anybody who may write the files can write another chain. An [Anchor] of the true chain, kept
 // where they cannot write, shows that.
 //
 // # What may be relied on

@@ -154,7 +154,7 @@ func (l *Log) setOutcome(ctx context.Context, r *Record, res *tool.CallResult, e
 	}
 }
 
-// resolveName returns the tool that a name means, whoever asks.
+// resolveName returns the tool that a name means, for every caller.
 func (l *Log) resolveName(name string) (*tool.Tool, bool) {
 	if l.o.Catalog == nil || l.o.Catalog.Set() == nil {
 		return nil, false

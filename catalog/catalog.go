@@ -40,6 +40,8 @@ type Options struct {
 	now     func() time.Time // set by tests
 }
 
+// withDefaults fills in what was left out. Without an index, an embedder and knowledge the catalogue prepares nothing
+// for searching.
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -80,6 +80,7 @@ func duplicateCandidates(tools []*tool.Tool, docs []index.Doc) []*comparedTool {
 // pair is two servers in alphabetical order.
 type pair [2]string
 
+// pairOf returns the pair of two servers, whatever their order.
 func pairOf(a, b string) pair { return pair{min(a, b), max(a, b)} }
 
 // minCommonShare is the share of the smaller server's tools that two servers must have in common before any of them

@@ -140,6 +140,7 @@ type byteReader struct {
 	bad bool
 }
 
+// skipBytes passes over n bytes.
 func (r *byteReader) skipBytes(n int) {
 	if n > len(r.b) {
 		r.bad, r.b = true, nil
@@ -148,6 +149,7 @@ func (r *byteReader) skipBytes(n int) {
 	r.b = r.b[n:]
 }
 
+// readByte reads one byte.
 func (r *byteReader) readByte() byte {
 	if len(r.b) == 0 {
 		r.bad = true
@@ -158,6 +160,7 @@ func (r *byteReader) readByte() byte {
 	return v
 }
 
+// readNumber reads an unsigned varint.
 func (r *byteReader) readNumber() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 {

@@ -77,8 +77,11 @@ type searchable struct {
 	embedLater bool
 }
 
+// release drops the lender, which keeps several MB for the next import otherwise.
 func (x *searchable) release() { x.lender = nil }
 
+// view returns which stored data fits the model, the knowledge and the layout of this program. Data of another view is
+// not loaded, and is computed again.
 func (x *searchable) view() store.View {
 	v := store.View{Slim: x.slim}
 	if x.m.Embedder != nil {
@@ -98,6 +101,8 @@ func (x *searchable) view() store.View {
 // analysisChunk is how many tools are analysed or embedded between two reports of progress.
 const analysisChunk = 256
 
+// prepare analyses the tools whose analysis is not in have, and embeds what lacks a vector. After an error it returns
+// what was made so far, so that the next attempt need not repeat it.
 func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived,
 	progress func(done, total int),
 ) (*derived, error) {
@@ -289,6 +294,7 @@ func inParallel(n int, worker func() func(i int)) {
 	group.Wait()
 }
 
+// publish builds the index of the set and swaps it in. Searches that run keep the snapshot they began with.
 func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *derived) error {
 	if x.to == nil {
 		return nil

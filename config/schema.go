@@ -83,6 +83,8 @@ func (s schema) properties() map[string]schema {
 	return p
 }
 
+// objectSchema returns the schema of an object with these members and no others. The same map is used, so that members
+// can be added later.
 func objectSchema(about string, properties map[string]schema) schema {
 	if properties == nil {
 		properties = map[string]schema{}
@@ -94,6 +96,7 @@ func objectSchema(about string, properties map[string]schema) schema {
 	return out
 }
 
+// stringOf returns the schema of a string, one of choices if there are any.
 func stringOf(about string, choices ...string) schema {
 	out := schema{"type": "string", "description": about}
 	if choices != nil {
@@ -102,14 +105,17 @@ func stringOf(about string, choices ...string) schema {
 	return out
 }
 
+// listOf returns the schema of a list whose elements are of one JSON type.
 func listOf(kind, about string) schema {
 	return schema{"type": "array", "description": about, "items": schema{"type": kind}}
 }
 
+// textMap returns the schema of an object whose members have any name and are strings, such as headers.
 func textMap(about string) schema {
 	return schema{"type": "object", "description": about, "additionalProperties": schema{"type": "string"}}
 }
 
+// typedSchema returns the schema of a value of one JSON type.
 func typedSchema(kind, about string) schema { return schema{"type": kind, "description": about} }
 
 // serverSchema describes a server by the keys that package sources reads. It has to follow that package: a key that is

@@ -73,6 +73,7 @@ func Settings() []Setting {
 	return out
 }
 
+// commonSettings are those that every command reads.
 func commonSettings() []Setting {
 	return []Setting{
 		{Key: "dataDir", Env: "TOOLDEX_DATA_DIR", Flag: "data-dir", path: true, About: "where tools are kept"},
@@ -101,6 +102,7 @@ func commonSettings() []Setting {
 	}
 }
 
+// selectSettings are those of selections for a message.
 func selectSettings() []Setting {
 	return []Setting{
 		{
@@ -118,6 +120,7 @@ func selectSettings() []Setting {
 	}
 }
 
+// serveSettings are those of tools/list, of the HTTP server and of what it learns and limits.
 func serveSettings() []Setting {
 	return []Setting{
 		{
@@ -178,6 +181,7 @@ func serveSettings() []Setting {
 	}
 }
 
+// confirmSettings say which calls a person has to confirm.
 func confirmSettings() []Setting {
 	return []Setting{
 		{
@@ -199,6 +203,7 @@ func confirmSettings() []Setting {
 	}
 }
 
+// auditSettings are those of the audit log. They hold for the whole run: a reload does not apply them.
 func auditSettings() []Setting {
 	return []Setting{
 		{Key: "audit.on", Env: "TOOLDEX_AUDIT", Default: true, About: "whether calls are recorded"},
@@ -233,6 +238,7 @@ func auditSettings() []Setting {
 	}
 }
 
+// accessSettings say whose access tokens are accepted, which servers are trusted, and which private addresses servers
 func accessSettings() []Setting {
 	return []Setting{
 		{

@@ -36,7 +36,7 @@ func (m Mode) Check() error {
 // Rules say which tools need confirmation. By the zero Rules none does.
 type Rules struct {
 	Mode Mode // "" means Off
-	// Tools need confirmation whatever Mode says. Those of Except never do, unless they are among Tools. Both hold
+	// Tools need confirmation in every Mode. Those of Except never do, unless they are among Tools. Both hold
 	// patterns of IDs, such as "github/delete_*", or of names on any server, such as "delete_*"; a star stands for any
 	// characters.
 	Tools, Except []string

@@ -317,6 +317,7 @@ func (a *addedTokens) longestAt(text string, i int) *addedToken {
 // optionalText is a JSON string that may be null.
 type optionalText = *string
 
+// valueOf returns the text, or "" where the file has null or nothing.
 func valueOf(s optionalText) string {
 	if s == nil {
 		return ""

@@ -104,6 +104,7 @@ func parseWordLevel(raw json.RawMessage) (tokenModel, error) {
 func (m *wordLevel) vocabulary() map[string]int32 { return m.vocab }
 func (m *wordLevel) unknown() int32               { return m.unk }
 
+// spell gives the whole word its number, or that of the unknown word.
 func (m *wordLevel) spell(dst []int32, piece string) []int32 {
 	if id, ok := m.vocab[piece]; ok {
 		return append(dst, id)

@@ -156,6 +156,7 @@ func (c *checker) add(id tool.ID, text string) {
 	c.said = append(c.said, saying{id, c.terms(text)})
 }
 
+// terms returns the set of stems of a text, as search would see them.
 func (c *checker) terms(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range c.an.Terms(nil, text) {

@@ -88,6 +88,7 @@ func proposalOf(id tool.ID, p *sources.Patch) tool.Proposal {
 	return out
 }
 
+// patchOf returns a proposal as the overlay that stores it. Its utterances are marked as generated.
 func patchOf(p tool.Proposal) *sources.Patch {
 	out := &sources.Patch{Synonyms: p.Synonyms}
 	if p.By != "" {

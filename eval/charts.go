@@ -20,7 +20,7 @@ const (
 	pointWidth = 7
 )
 
-// numColors is how many lines a plot tells apart.
+// numColors is how many lines a plot can distinguish.
 const numColors = 7
 
 // paletteColor stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to
@@ -29,6 +29,7 @@ func paletteColor(n int) drawing.Color { return drawing.Color{R: 1, G: 2, B: uin
 
 const gridColor = numColors + 1
 
+// unpainted is the colour that applyColors replaces by none.
 func unpainted() drawing.Color { return drawing.Color{R: 255, G: 255, B: 255} }
 
 // applyColors replaces the stand-ins by variables of the page's style sheet.
@@ -47,6 +48,7 @@ type axis struct {
 	label func(float64) string
 }
 
+// ticks returns the marks with their labels, each followed by after.
 func (a *axis) ticks(after string) []chart.Tick {
 	out := make([]chart.Tick, len(a.marks))
 	for i, v := range a.marks {
@@ -67,6 +69,7 @@ type line struct {
 	dots   float64 // width of the points; 0 for none
 }
 
+// series returns the line for the library. A single point is drawn as a dot, since a line of one point is invisible.
 func (l *line) series() chart.ContinuousSeries {
 	style := chart.Style{StrokeWidth: 4, StrokeColor: paletteColor(l.color), DotWidth: l.dots, DotColor: paletteColor(l.color)}
 	if l.dashed {
@@ -110,6 +113,7 @@ func renderPlot(title string, x, y axis, lines []line) (string, error) {
 // formatShare labels a value from 0 to 1 in percent.
 func formatShare(v float64) string { return strconv.Itoa(int(v*100+.5)) + "%" }
 
+// shareAxis is an axis from 0 to 1, labelled in per cent.
 func shareAxis() axis { return axis{marks: []float64{0, .2, .4, .6, .8, 1}, label: formatShare} }
 
 // axisUpTo makes an axis from 0 that holds most, with at most seven marks at round values.

@@ -18,6 +18,7 @@ var reportStyle string
 // htmlWriter builds a page. Text from outside must go through escapeText before it is written.
 type htmlWriter struct{ strings.Builder }
 
+// writeFormat writes HTML. Arguments must be escaped already.
 func (m *htmlWriter) writeFormat(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
 // escapeText returns s as text of a page: markup is escaped, and control characters and invalid UTF-8 are replaced.
@@ -110,6 +111,7 @@ func (m *htmlWriter) writeHead(r *Report) {
 	m.writeFormat(".</p>\n")
 }
 
+// writeGates writes what was required of figures, and whether it was met. It writes nothing without gates.
 func (m *htmlWriter) writeGates(verdicts []Verdict) {
 	if len(verdicts) == 0 {
 		return
@@ -151,6 +153,7 @@ func (m *htmlWriter) writeKinds(r *Report) {
 	m.writeTable(rows)
 }
 
+// writeRefusals writes how requests that no tool serves were answered, nothing if they were not measured.
 func (m *htmlWriter) writeRefusals(n *Abstention) {
 	if n == nil {
 		return
@@ -166,6 +169,7 @@ func (m *htmlWriter) writeRefusals(n *Abstention) {
 	m.writeTable(rows)
 }
 
+// writePicture writes a plot with its legend, nothing for a plot without data.
 func (m *htmlWriter) writePicture(p *picture) {
 	if p.SVG == "" {
 		return
@@ -185,6 +189,8 @@ func (m *htmlWriter) writePicture(p *picture) {
 	m.writeFormat("<figcaption>%s</figcaption>\n</figure>\n", escapeText(p.Text))
 }
 
+// writeComparison writes the change of each figure against another report. Only changes whose interval excludes zero
+// are coloured.
 func (m *htmlWriter) writeComparison(c *Comparison) {
 	if c == nil {
 		return

@@ -84,6 +84,7 @@ func (s *junitSuites) addSuite(suite junitSuite) {
 	s.Suites = append(s.Suites, suite)
 }
 
+// addTest appends a test and counts it.
 func (s *junitSuite) addTest(c junitCase) {
 	s.Tests++
 	s.Failures += int(boolScore(c.Failure != nil))

@@ -83,6 +83,7 @@ func (r *Report) checkReport() error {
 	return nil
 }
 
+// checkScores returns an error for a score that is no number from 0 to 1.
 func (s Scores) checkScores() error {
 	for m, v := range s {
 		if !(v >= 0 && v <= 1+rounding) || math.IsInf(v, 0) {

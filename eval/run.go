@@ -32,6 +32,7 @@ type Options struct {
 	Workers int         // searches at a time; 0 means one, which is what latency should be measured with
 }
 
+// withDefaults fills in what is zero. The error is Invalid for a mode or a number that no search accepts.
 func (o Options) withDefaults() (Options, error) {
 	o.Mode = cmp.Or(o.Mode, tool.Hybrid)
 	o.Limit = cmp.Or(o.Limit, DefaultDepth)
@@ -169,6 +170,8 @@ func (a *runner) askAll(ctx context.Context) error {
 	return context.Cause(ctx) // nil unless a search failed or the caller's context ended
 }
 
+// askOne sends one request, and stores the answer at its index, so that workers share no lock. Cost is measured on a
+// search of its own, of the size that clients ask for; the ranking needs a deeper one.
 func (a *runner) askOne(ctx context.Context, i int) error {
 	q := tool.Query{Text: a.cases[i].Query, Mode: a.options.Mode, Limit: a.options.Limit, Detail: tool.DetailName}
 	if a.options.Answer > 0 {

@@ -79,7 +79,7 @@ func ReadRun(r io.Reader, file string) ([]Answer, error) {
 	return answers, nil
 }
 
-// Score measures answers that were given elsewhere, by the same metrics as Run. Of Options it heeds Split, Kinds,
+// Score measures answers that were given elsewhere, by the same metrics as Run. Of Options it uses Split, Kinds,
 // Sample and Limit. A request without an answer counts as one for which nothing was found, and in Report.Missing. An
 // answer to a request that is not in the set is Invalid.
 func Score(d *Dataset, answers []Answer, o Options) (*Report, error) {

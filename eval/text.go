@@ -51,6 +51,7 @@ func (r *Report) reportNotes() []remark {
 	return slices.DeleteFunc(all, func(n remark) bool { return n.n == 0 })
 }
 
+// fileName returns the prefix of a heading about a set, "" for a set without a name.
 func fileName(set string) string {
 	if set == "" {
 		return ""
@@ -58,6 +59,7 @@ func fileName(set string) string {
 	return set + ": "
 }
 
+// scoreTable writes the metrics of all requests and of each kind; "-" was not measured.
 func (r *Report) scoreTable(b *strings.Builder) {
 	head := []string{"kind", "requests"}
 	for _, d := range defined {
@@ -90,6 +92,7 @@ func columnHeading(d definition) string {
 	return name
 }
 
+// refusalTable writes how often requests that no tool serves were answered confidently.
 func (r *Report) refusalTable(b *strings.Builder) {
 	n := r.NoMatch
 	if n == nil {
@@ -121,6 +124,7 @@ func (n *Abstention) measuredParts() []namedRefusal {
 	return slices.DeleteFunc(all, func(of namedRefusal) bool { return of.r == nil })
 }
 
+// costLines writes what answers took in time and in tokens, as far as that was measured.
 func (r *Report) costLines(b *strings.Builder) {
 	if r.Latency != nil || r.Tokens != nil {
 		b.WriteByte('\n')
@@ -183,6 +187,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	return writeString(w, b.String())
 }
 
+// tableRow returns the row of a figure; a star marks a change whose 95 % interval excludes zero.
 func (d *Difference) tableRow(name string) []string {
 	star := ""
 	if d.Clear() {
@@ -262,6 +267,7 @@ func writeTable(b *strings.Builder, rows [][]string) {
 	}
 }
 
+// writeString writes s, and names the report in the error.
 func writeString(w io.Writer, s string) error {
 	if _, err := io.WriteString(w, s); err != nil {
 		return fmt.Errorf("write report: %w", err)

@@ -26,7 +26,7 @@ func inheritedVariables() []string {
 }
 
 // isInherited reports whether a child process gets a variable of ours beside inheritedVariables: what programs need to
-// reach the network, and what tells npm, nvm and uv from where to install.
+// reach the network, and the registries of npm, nvm and uv.
 func isInherited(name string) bool {
 	name = strings.ToUpper(name)
 	for _, prefix := range []string{"NPM_CONFIG_", "NVM_", "UV_"} {

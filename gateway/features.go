@@ -107,6 +107,7 @@ func resourceList() listKind {
 	}}
 }
 
+// templateList lists the templates of resources.
 func templateList() listKind {
 	return listKind{"resources/templates/list", "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession,
 		cursor string,
@@ -115,6 +116,7 @@ func templateList() listKind {
 	}}
 }
 
+// promptList lists the prompts.
 func promptList() listKind {
 	return listKind{"prompts/list", "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
 		error,
@@ -174,6 +176,8 @@ func featureFileName(server string) string {
 	return strings.ReplaceAll(url.PathEscape(server), ".", "%2E") + ".json"
 }
 
+// featuresStored reports whether the features of an earlier run are on disk, so that the server need not be started to
+// list them.
 func (u *Upstream) featuresStored() bool {
 	file := u.featureFile()
 	if file == "" {

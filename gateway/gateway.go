@@ -127,7 +127,7 @@ func New(o Options) *Gateway {
 	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}}
 }
 
-// Set makes servers the ones that are served. Those that are configured as before are left alone, whatever state they
+// Set makes servers the ones that are served. Those that are configured as before are left alone, in any state they
 // are in. New ones are started when they are first needed. Those that are gone, disabled or changed are stopped, and
 // their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name the later
 // counts. A server whose configuration cannot work is kept; each call to it, and then its status, returns the reason.

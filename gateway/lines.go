@@ -18,6 +18,7 @@ type lineReader struct {
 	skip  int // what is longer than this has no end; zero means that there is no such length
 }
 
+// newLineReader returns a reader of r. Its buffer is 64 KiB, the size of a pipe on Linux.
 func newLineReader(r io.Reader, limit, skip int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, skip: skip}
 }
@@ -100,6 +101,7 @@ type idScanner struct {
 // maxIDLength is the longest ID that is found, in bytes of JSON. A longer one counts as missing.
 const maxIDLength = 256
 
+// write scans the next bytes of a message. Those after the ID are ignored.
 func (s *idScanner) write(p []byte) {
 	for _, c := range p {
 		if s.found {
@@ -157,6 +159,7 @@ func (s *idScanner) scanByte(c byte) {
 	}
 }
 
+// scanInside scans a byte within a string. Of a key only the first eight bytes are kept, enough to recognise "id".
 func (s *idScanner) scanInside(c byte) {
 	switch {
 	case s.escaped:

@@ -173,6 +173,7 @@ const codeRejected = -32005
 
 func isMethodNotFound(err error) bool { return hasCode(err, jsonrpc.CodeMethodNotFound) }
 
+// hasCode reports whether err is a JSON-RPC error of a code.
 func hasCode(err error, code int64) bool {
 	var rpc *jsonrpc.Error
 	return errors.As(err, &rpc) && rpc.Code == code
@@ -211,7 +212,7 @@ func decodeTools(server string, items []json.RawMessage, logger *slog.Logger) []
 }
 
 // decodeTool decodes one tool. It matches the names of members exactly, as JSON demands and encoding/json does not.
-// Schemas keep their bytes whatever they hold; one that is no object, such as true or null, is left out, as are other
+// Schemas keep their bytes; one that is no object, such as true or null, is left out, as are other
 // members of the wrong type.
 func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.Tool, error) {
 	var m map[string]json.RawMessage

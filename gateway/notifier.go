@@ -54,6 +54,7 @@ func (m *notifier) wakeRunner() {
 	}
 }
 
+// run delivers items in their order until close was called and none is left.
 func (m *notifier) run() {
 	defer close(m.done)
 	for range m.wake {

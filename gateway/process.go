@@ -158,6 +158,7 @@ type lineTail struct {
 // tailLines is how many lines of stderr are kept: as many as an error with its stack has.
 const tailLines = 40
 
+// addLine keeps the first 300 bytes of a line, and drops the oldest line if there are too many.
 func (t *lineTail) addLine(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -61,6 +61,7 @@ type capture struct {
 	redirected *tool.Error     // the server sent us where we do not go; nil if it did not
 }
 
+// captureKey is the key of a capture in a context.
 type captureKey struct{}
 
 // withCapture returns a context that carries a new capture through the SDK to the transport: the SDK hands the context

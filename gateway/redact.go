@@ -64,6 +64,7 @@ func (s *redactor) buildReplacer() {
 	s.replacer.Store(strings.NewReplacer(pairs...))
 }
 
+// redactText returns t with each secret replaced. A nil redactor, and one without secrets, return t itself.
 func (s *redactor) redactText(t string) string {
 	if s == nil {
 		return t
@@ -84,6 +85,7 @@ func (s *redactor) redactError(err error) error {
 	return &redactedError{text: s.redactText(err.Error()), err: err}
 }
 
+// redactedError is an error whose text shows no secrets. The wrapped error is for errors.Is and errors.As only.
 type redactedError struct {
 	text string
 	err  error

@@ -13,8 +13,8 @@ import (
 )
 
 // The bounds of what one server may ask or tell without being asked. A server that exceeds the first two loses its
-// connection, since whoever does not read the answers to so many requests reads none. One that exceeds the rate is read
-// more slowly.
+// connection, since a server that does not read the answers to so many requests reads none. One that exceeds the rate
+// is read more slowly.
 const (
 	maxOpenRequests   = 64
 	maxOpenBytes      = 8 << 20
@@ -37,6 +37,8 @@ type serverRequests struct {
 	freed chan struct{} // has room for one signal: a request was answered
 }
 
+// newServerRequests returns the counts of one connection, which ends with alive. Grace is how long too many open
+// requests may last.
 func newServerRequests(alive context.Context, server string, grace time.Duration) *serverRequests {
 	return &serverRequests{
 		server: server, grace: grace, alive: alive, rate: rate.NewLimiter(unaskedPerSecond, unaskedBurst),
@@ -96,6 +98,7 @@ func (r *serverRequests) endRequest(id jsonrpc.ID) {
 // waitForRate waits until one more message that nobody asked for may be read, or the connection is closed.
 func (r *serverRequests) waitForRate() { _ = r.rate.Wait(r.alive) }
 
+// tooManyError returns the Unavailable error that ends the connection. What completes "the server …".
 func (r *serverRequests) tooManyError(what string) error {
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "run server",

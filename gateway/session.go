@@ -343,6 +343,7 @@ func (s *session) abandonConnection() {
 // unused is the grace of a server that no client has used yet: it has no work to finish.
 const unused = 200 * time.Millisecond
 
+// stopGrace is how long the server may take to end once its input is closed.
 func (s *session) stopGrace() time.Duration { return time.Duration(s.grace.Load()) }
 
 // isAlive reports whether the session has not ended. It may end at any time after.

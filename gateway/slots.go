@@ -38,6 +38,7 @@ func (s *callSlots) acquireSlot(ctx context.Context) (release func(), err error)
 	return nil, sessionEndedError(err, fmt.Sprintf("the call that waited for server %q", s.server))
 }
 
+// busyError returns the Unavailable error of a call that got no slot.
 func (s *callSlots) busyError(why string) error {
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q is busy: %s", s.server, why),

@@ -222,6 +222,8 @@ func plainResponse(data []byte) *jsonrpc.Response {
 // many.
 const maxStrays = 20
 
+// logStrayLine logs a line that is no message, as print statements in servers produce, at most maxStrays of a session.
+// It counts against the rate of what the server sends unasked.
 func (c *stdioConn) logStrayLine(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return

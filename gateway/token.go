@@ -136,6 +136,7 @@ func (t *tokenSource) readGrant() {
 	t.grant = g
 }
 
+// saveGrant replaces the file of a server's tokens, which only its owner may read.
 func saveGrant(file string, g *storedGrant) error {
 	b, err := json.Marshal(g)
 	if err != nil {

@@ -249,6 +249,7 @@ func errorMessage(err error) string {
 	return "the reason is in the log"
 }
 
+// goneError returns the Unavailable error of a call to a server that was removed or is shutting down.
 func (u *Upstream) goneError() error {
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped", u.cfg.Name),

@@ -82,7 +82,7 @@ func (s *Server) preferenceProfile(c echo.Context) (string, error) {
 	return s.profileOf(asked)
 }
 
-// replacePreferences stores preferences; without a condition it replaces whatever is there, and tries again if that
+// replacePreferences stores preferences; without a condition it replaces what is stored, and tries again if that
 // changes meanwhile.
 func (s *Server) replacePreferences(ctx context.Context, profile string, base uint64, conditional bool,
 	p selection.Preferences,

@@ -34,7 +34,7 @@ func (s *Server) mountMetadata() {
 	}
 }
 
-// isMetadataPath reports whether a path is that of a description, which tells clients without a token where to get one.
+// isMetadataPath reports whether a path is that of a description, which says where clients get a token.
 func (s *Server) isMetadataPath(path string) bool {
 	return s.o.Resource != nil && (path == metadataPath || strings.HasPrefix(path, metadataPath+"/"))
 }

@@ -39,8 +39,8 @@ type Options struct {
 	Learner Learner
 	// Auditor records changes, and the calls that never reach Caller; nil means that these are not recorded.
 	Auditor Auditor
-	// Confirms reports whether a person has to confirm calls of a tool, so that clients are told; the Caller enforces
-	// it. Nil means no tool needs it.
+	// Confirms reports whether a person has to confirm calls of a tool, so that clients can be informed; the Caller
+	// enforces it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
 	// Metrics counts selections and answers /api/metrics; nil means that nothing is counted.
 	Metrics Metrics

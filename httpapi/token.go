@@ -109,7 +109,7 @@ func endWithToken(ctx context.Context, grant access.Grant) (context.Context, con
 	}
 }
 
-// setChallenge tells a client, as RFC 6750 and RFC 9728 define it, what is wrong with its token and where it gets
+// setChallenge returns to a client, as RFC 6750 and RFC 9728 define it, what is wrong with its token and where it gets
 // another.
 func (s *Server) setChallenge(c echo.Context, bore bool, err error) {
 	params := []string{`Bearer realm="tooldex"`}

@@ -16,7 +16,7 @@ import (
 // fillCollection puts the snapshot's rows into a chromem collection. The rows have unit length, so chromem keeps them
 // as they are: both it and Cosines read the same memory. It happens at the first use, since a search does not need it.
 //
-// Five habits of chromem v0.7.0 are kept away from callers: it embeds by a remote service unless told otherwise, it
+// Five habits of chromem v0.7.0 are hidden from callers: it embeds by a remote service unless configured not to, it
 // fails when more results are asked for than it holds, it leaves ties at the cut to chance, it finds everything near a
 // zero vector, and it calls a part of the answer the whole when the context ends.
 func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
@@ -91,6 +91,7 @@ func toNeighbours(found []chromem.Result, but int) ([]Neighbour, error) {
 	return out, nil
 }
 
+// isZero reports whether v has no direction: chromem cannot compare it.
 func isZero(v []float32) bool {
 	for _, x := range v {
 		if x != 0 {

@@ -69,6 +69,7 @@ var (
 	defaultLength = [NumFields]float32{Name: .5, Text: .75, Params: .75, Labels: .5, Said: .75, Lent: .75}
 )
 
+// withDefaults sets the constants of BM25F. Weights are all given or all default: one zero field is a choice.
 func (o Options) withDefaults() Options {
 	if o.K1 == 0 {
 		o.K1 = 1.2
@@ -104,6 +105,7 @@ type landmarkTool struct {
 	like float32
 }
 
+// posting is one document that has a term.
 type posting struct {
 	doc    int32
 	impact float32 // idf times saturated weight: what the term adds to the document's score
@@ -200,6 +202,7 @@ func (s *Snapshot) arrangePostings(found []posting, starts []int, terms int, k1 
 	}
 }
 
+// meanLengths returns the mean length of each field, never zero, since scores are divided by it.
 func meanLengths(docs []Doc) (mean [NumFields]float32) {
 	for f := range NumFields {
 		var sum float64
@@ -211,6 +214,7 @@ func meanLengths(docs []Doc) (mean [NumFields]float32) {
 	return mean
 }
 
+// fieldLength is the length of a field in BM25F: the sum of the weights of its terms.
 func fieldLength(terms []Term) (n float32) {
 	for _, t := range terms {
 		n += t.Weight
@@ -242,6 +246,7 @@ func (s *Snapshot) addLandmarks(docs []Doc) {
 	}
 }
 
+// addVectors copies the vectors into one array. The error is Invalid if their dimensions differ: two models were mixed.
 func (s *Snapshot) addVectors(docs []Doc) error {
 	for i := range docs {
 		if v := docs[i].Vector; v != nil {
@@ -262,6 +267,7 @@ func (s *Snapshot) addVectors(docs []Doc) error {
 	return nil
 }
 
+// vectorOf returns the vector of document i, all zero if it has none. It shares memory with the snapshot.
 func (s *Snapshot) vectorOf(i int) []float32 { return s.rows[i*s.dims : (i+1)*s.dims : (i+1)*s.dims] }
 
 // Set returns the tools that were indexed.
@@ -317,6 +323,7 @@ func (s *Snapshot) IDFAmong(term string, these []bool, n int) (float32, bool) {
 	return idfOf(float64(df), float64(n)), df > 0
 }
 
+// idfOf is the inverse document frequency of a term that df of n documents have. It is never negative.
 func idfOf(df, n float64) float32 { return float32(math.Log(1 + (n-df+.5)/(df+.5))) }
 
 // HasTerm reports whether any of the allowed documents has a term.

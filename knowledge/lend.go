@@ -309,6 +309,7 @@ func (l *Lender) archetypeSayings(i int, an *Analyzer) ([]index.Term, []float32,
 	return s.terms, s.mean, s.err
 }
 
+// meanVector returns the direction of the mean of the utterances' vectors, in unit length; zero without utterances.
 func (l *Lender) meanVector(utterances []string) []float32 {
 	sum, one := make([]float32, l.enc.Dims), make([]float32, l.enc.Dims)
 	for _, u := range utterances {
@@ -332,6 +333,7 @@ func heaviestTerms(m map[string]float32, n int) []index.Term {
 	return out[:min(n, len(out))]
 }
 
+// normalize scales v to unit length, in place. The sum is in double precision, so that its order matters less.
 func normalize(v []float32) {
 	var sum float64
 	for _, x := range v {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// shapes are what a word can be told to be by its form alone, the words that tools use for such a thing.
+// shapes lists what a word can be recognised as by its form alone, with the words that tools use for it.
 // The first group of a form says more about the thing than its kind: the host, the extension.
 var shapes = []struct {
 	form  *regexp.Regexp
@@ -37,7 +37,7 @@ func DescribeForms(text string) string {
 	return strings.Join(words, " ")
 }
 
-// isProduct tells Node.js, Vue.js and their like from the names of files.
+// isProduct reports whether a word with a dot is a product such as Node.js, and not a file.
 func isProduct(w string) bool {
 	name, ok := strings.CutSuffix(w, ".js")
 	return ok && name != "" && name[0] >= 'A' && name[0] <= 'Z' && !strings.Contains(name, "/")

@@ -76,6 +76,7 @@ func ReadSource(dir fs.FS) (*Source, error) {
 	return src, nil
 }
 
+// readLines reads one file of JSON lines, of at most 1 MiB each. Errors name the file and the line.
 func (src *Source) readLines(name string, data []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 1<<20)

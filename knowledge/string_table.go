@@ -32,6 +32,7 @@ func encodeStringTable(list []string) []byte {
 	return out
 }
 
+// openStringTable checks a table once, so that look-ups need no checks. The table shares memory with b.
 func openStringTable(b []byte) (stringTable, error) {
 	if len(b) < 8 {
 		return stringTable{}, errShort
@@ -145,6 +146,7 @@ func unpackPairs(packed []byte) pairs {
 	return pairs{keys, values}
 }
 
+// get returns the value of a key, nil if there is none. It shares memory with the table.
 func (p pairs) get(key string) []byte {
 	i, ok := p.keys.indexOf(key)
 	if !ok || i >= p.values.n {

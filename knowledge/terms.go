@@ -170,6 +170,7 @@ var letterForms = map[rune]rune{
 	'Ё': 'Е', 'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ø': 'o', 'Ø': 'O',
 }
 
+// runeClass is how a character takes part in words. Ideographs are words of their own.
 type runeClass int
 
 const (

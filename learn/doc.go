@@ -15,13 +15,13 @@
 //
 // From enough evidence for a tool (several requests, in more than one session, or an operator's approval) follows a
 // lift: how much likelier the words of a request are in what the tool was called for than in what others were called
-// for, and how much nearer its vector comes to them. A client that calls one tool for everything teaches nothing, since
-// its words are those of everything. A tool without evidence is not lifted, and none is lifted further than the
-// evidence itself, put to the test, bears out.
+// for, and how much nearer its vector comes to them. A client that calls one tool for everything adds nothing, since
+// its words are those of everything. A tool without evidence is not lifted, and no tool further than
+// cross-validation of the evidence supports.
 //
 // # What may be relied on
 //
-// The same evidence gives the same lifts, to the bit, in whatever order it came and through however many processes.
+// The same evidence gives the same lifts, to the bit, in any order and through any number of processes.
 // Neither a search nor a call waits for the disk: evidence is written in batches, and a process that is killed loses at
 // most what came since the last. What [Learner.Forget] has removed is in no later export.
 //

@@ -107,6 +107,8 @@ func entryKey(letter byte, parts ...string) string {
 	return string(letter) + string(h.Sum(nil)[:16])
 }
 
+// key identifies evidence of one kind, by one client, that a tool served a request in a profile. Uses of equal keys are
+// merged.
 func (u *use) key() string {
 	return entryKey(keyUse, u.profile, string(u.tool), requestName(u.request), u.client, string(rune(u.kind)))
 }
@@ -207,6 +209,7 @@ const (
 	maxUnknown = 8
 )
 
+// key identifies a request of a profile that nothing served.
 func (m *missedRequest) key() string { return entryKey(keyMissed, m.profile, requestName(m.request)) }
 
 // mergeMissed adds n, which is of the same request, to m. The result does not depend on the order of merges.

@@ -33,7 +33,7 @@ type Reader interface {
 // halfLife is the time in which a piece of evidence loses half of its weight.
 const halfLife = 60 * 24 * time.Hour
 
-// Options configure a Learner. Disk is required, and Reader for whatever gathers evidence.
+// Options configure a Learner. Disk is required, and Reader for a Learner that gathers evidence.
 type Options struct {
 	Disk    Disk
 	Reader  Reader

@@ -202,7 +202,7 @@ func (t *training) buildModel() *profileModel {
 	return m
 }
 
-// leastApproved is the least share of its lift that an approved tool gets, however little the evidence bears out.
+// leastApproved is the least share of its lift that an approved tool gets, however little the evidence supports.
 const leastApproved = .75
 
 // countPairs counts, for each word and tool, the weight of requests with the word that the tool served and of those it

@@ -43,7 +43,7 @@ func (s *Server) addMethods() error {
 	)
 }
 
-// describeOne answers tools/describe with {"tool": …}, in full whatever the mode. A disabled tool is described as well.
+// describeOne answers tools/describe with {"tool": …}, in full in every mode. A disabled tool is described as well.
 func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describeParams) (*rawResult, error) {
 	if p == nil || p.Name == "" {
 		return nil, invalidParams("name is missing", "")

@@ -18,8 +18,8 @@ import (
 // its client gets the question as the result, and finds the way back to the call by the requestState that comes with
 // it.
 
-// holdPrefix begins the requestState of our own questions, which tells them from an upstream's. maxHeld bounds the
-// calls that wait for their client.
+// holdPrefix begins the requestState of our own questions, which distinguishes them from an upstream's. maxHeld bounds
+// the calls that wait for their client.
 const (
 	holdPrefix  = "tooldex-hold-"
 	maxHeld     = 1000

@@ -14,7 +14,7 @@ import (
 )
 
 // rawResult is a result that is written as the bytes it holds. The SDK sets serverInfo in the embedded Meta for
-// stateless requests only; MarshalJSON tells the two generations of the protocol apart by that.
+// stateless requests only; MarshalJSON recognises the generation of the protocol by that.
 type rawResult struct {
 	mcp.ResultBase
 	raw json.RawMessage // an object

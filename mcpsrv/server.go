@@ -35,8 +35,8 @@ type Options struct {
 	Learner Learner
 	// Auditor records the calls that never reach Caller; nil means that these are not recorded.
 	Auditor Auditor
-	// Confirms reports whether a person has to confirm calls of a tool, so that models are told; the Caller enforces
-	// it. Nil means no tool needs it.
+	// Confirms reports whether a person has to confirm calls of a tool, so that models can be informed; the Caller
+	// enforces it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
 	// Enricher takes search phrases that clients' models write for tools that are hard to find; nil leaves out the
 	// prompt that asks for them.

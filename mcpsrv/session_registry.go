@@ -92,6 +92,8 @@ func (r *sessionRegistry) registerSession(conn *mcp.ServerSession) *session {
 	return r.registerLocked(conn)
 }
 
+// registerLocked is registerSession with mu held. After closeAll it returns a session that nobody else sees, so that
+// late requests need no special case.
 func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession) *session {
 	one, ok := r.byConn[conn]
 	if !ok {
@@ -110,6 +112,7 @@ func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession) *session {
 	return one
 }
 
+// addLocked adds the session of a connection. Mu is held. Only connections over HTTP have an ID.
 func (r *sessionRegistry) addLocked(conn *mcp.ServerSession, owner string) *session {
 	one := &session{conn: conn, id: conn.ID(), owner: owner, lastUsed: time.Now()}
 	r.byConn[conn] = one

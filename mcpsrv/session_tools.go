@@ -145,8 +145,8 @@ func (s *Server) announceOwnTools(set *tool.Set) {
 	}
 }
 
-// announceTools tells one client that its list has changed. With the context of a request, the notification takes the
-// stream of its answer, which every client reads.
+// announceTools notifies one client that its list has changed. With the context of a request, the notification takes
+// the stream of its answer, which every client reads.
 func (s *Server) announceTools(ctx context.Context, conn *mcp.ServerSession) {
 	_, err := s.send(ctx, "notifications/tools/list_changed",
 		&mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: conn, Params: &mcp.ToolListChangedParams{}})

@@ -181,6 +181,7 @@ func isEncodingByte(c byte) bool {
 		c == '_' || c == '='
 }
 
+// isHex reports whether s has hexadecimal digits only.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i] | 0x20; (c < '0' || c > '9') && (c < 'a' || c > 'f') {

@@ -1,6 +1,6 @@
 package scan
 
-// overridePatterns lists what sets aside what the model was told, or tells it whom to obey instead.
+// overridePatterns lists sentences that cancel the model's instructions, or name somebody else to obey.
 func overridePatterns() []pattern {
 	return []pattern{
 		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},

@@ -30,6 +30,7 @@ type ref struct{ server, name string }
 // String returns the tool's ID.
 func (r ref) String() string { return r.server + "/" + r.name }
 
+// newNeighbours returns the names of the known tools, indexed in every way in which they are compared.
 func newNeighbours(known []*tool.Tool) neighbours {
 	n := neighbours{
 		names: make(map[string]*namesakes, len(known)), looks: make(map[string][]string, len(known)),

@@ -191,6 +191,7 @@ var secretFiles = strings.NewReplacer("id rsa", "id_rsa", "id ed25519", "id_ed25
 // maxCamel is the length in bytes up to which capitals begin a word of an identifier; longer texts are encoded data.
 const maxCamel = 200
 
+// isAny reports whether k is one of the words.
 func isAny(k string, of ...string) bool {
 	for _, o := range of {
 		if k == o {

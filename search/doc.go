@@ -3,8 +3,8 @@
 // An [Engine] scores every tool twice, by words (BM25F) and by meaning (cosine), on one immutable snapshot of the
 // index, brings both to one scale and adds them. A request that spells a tool's name puts that tool first. A request
 // that asks for several things is also scored part by part, so that each part's tool is found. A tool that several
-// servers offer takes one place. What no tool serves is noticed, and the answer says so, and what the caller's own
-// choices left out.
+// servers offer takes one place. If no tool fits, the answer says so, and lists what the caller's own filters left
+// out.
 //
 // The same snapshot and query give the same answer, to the byte, as long as Usage, Servers and Learned say the same. An
 // Engine is safe for concurrent use and keeps nothing of a query.

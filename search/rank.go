@@ -267,7 +267,7 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 const commonIDF = 1
 
 // A request of so many different words that the catalogue knows is a short one, or a long one. A short one hints at
-// what a tool does, in words that may only have been lent to it; a long one tells it in many, among them the tool's
+// what a tool does, in words that may only have been lent to it; a long one describes it in many, among them the tool's
 // own.
 const (
 	shortRequest = 7

@@ -78,7 +78,7 @@ func (p Policy) allowsEverything() bool {
 	return p.Reach == nil && !p.restrictsTools(p.Servers) && p.Preferred == nil
 }
 
-// restrictsTools reports whether there is something to hide of these servers, whatever is preferred.
+// restrictsTools reports whether servers or ReadOnly hide any tool. Preferences may hide more.
 func (p Policy) restrictsTools(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer, so

@@ -32,7 +32,7 @@ type Preferences struct {
 
 // Turn is one message of a conversation. Only those of the role "user" count.
 type Turn struct {
-	Role    string `json:"role,omitempty" jsonschema:"who said it; only what users say is heeded; user if left out"`
+	Role    string `json:"role,omitempty" jsonschema:"who wrote it; only messages of the role user are used; user if left out"`
 	Content string `json:"content"`
 }
 

@@ -21,7 +21,7 @@ const (
 	sameMeaning = .92
 )
 
-// cacheAge bounds how long it takes until what was learned meanwhile is heeded.
+// cacheAge bounds how long answers ignore what was learned meanwhile.
 const cacheAge = 10 * time.Minute
 
 // Embedder makes vectors of messages. embed.Embedder is one.

@@ -24,7 +24,7 @@ func NewVocabulary(set *tool.Set) *Vocabulary {
 	return v
 }
 
-// asking are words that ask for an answer, in whatever way: names of tools have now one of them and now another.
+// asking are words that only ask for an answer. Tools with the same effect use different ones in their names.
 // The last few hold names and sentences together.
 var asking = []string{
 	"get", "list", "show", "display", "view", "fetch", "retrieve", "tell", "give", "all", "the",

@@ -63,7 +63,7 @@ func newAdmission(o Options) (admission, error) {
 		return admission{}, err
 	case local:
 	case !gate.Grants() && out.oauth == nil:
-		// Whoever can call tools can do whatever the tools do.
+		// A client that can call tools can do everything that the tools do.
 		return admission{}, config.UsageError{
 			Msg:  fmt.Sprintf("others can reach %s, and there is no token", o.Listen),
 			Hint: "tooldex tokens add makes one; or set TOOLDEX_TOKEN, or listen on " + config.DefaultListen,

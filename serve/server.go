@@ -166,7 +166,7 @@ func (s *server) describeTransports() string {
 	}
 }
 
-// runTransports serves clients over each transport until ctx ends. The first that ends, for whatever reason, ends the
+// runTransports serves clients over each transport until ctx ends. The first that ends, for any reason, ends the
 // others by stop.
 func (s *server) runTransports(ctx context.Context, stop func(), transports []func(context.Context) error) (err error) {
 	ended, down := make(chan error, len(transports)), make(chan error, 1)

@@ -40,6 +40,7 @@ type surfaces struct {
 	closed bool // no new surface is built
 }
 
+// newSurfaces returns an empty cache of surfaces, and logs profiles that name servers without tools.
 func newSurfaces(views *service.Views, mcp mcpsrv.Options) *surfaces {
 	all := &surfaces{views: views, mcp: mcp, byKey: map[access.View]*surface{}}
 	cfg := views.Service.Config()

@@ -41,6 +41,7 @@ type updater struct {
 	trustFail string // why, as it was logged
 }
 
+// newUpdater returns an updater that does nothing before start.
 func newUpdater(s *server) *updater {
 	return &updater{server: s, queue: make(chan string, 256)}
 }

@@ -41,6 +41,7 @@ func (s *Service) Phrases(t *tool.Tool) (*SearchPhrases, error) {
 	return newSearchPhrases(t, s.Config().Borrow, lenders), nil
 }
 
+// newSearchPhrases lists what finds a tool: its own phrases first, then the borrowed ones, each text once.
 func newSearchPhrases(t *tool.Tool, lending bool, lenders []search.Lender) *SearchPhrases {
 	out := &SearchPhrases{Borrows: lending && !t.NoBorrow, Phrases: []Phrase{}}
 	seen := map[string]bool{}

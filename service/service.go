@@ -351,6 +351,7 @@ type toolCounts struct {
 	tools map[string]int
 }
 
+// of returns how many tools of a server the set has, disabled ones included.
 func (c *toolCounts) of(set *tool.Set, server string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

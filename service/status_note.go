@@ -14,7 +14,7 @@ import (
 )
 
 // A process that serves writes the states of its servers to a file of its own, for "servers list" in another process,
-// and touches the file while it runs. Whoever finds a file that was not touched for noteLifetime removes it.
+// and touches the file while it runs. A process that finds a file that was not touched for noteLifetime removes it.
 const (
 	touchEvery   = 10 * time.Second
 	noteLifetime = 4 * touchEvery

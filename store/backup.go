@@ -70,7 +70,7 @@ func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, er
 	return m, nil
 }
 
-// newStoreAt returns a store whose file is path, whatever its name.
+// newStoreAt returns a store whose file is path, under any name.
 func newStoreAt(path string) *Store {
 	s := newStore("", Options{})
 	s.path = path

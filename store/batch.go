@@ -222,6 +222,7 @@ type putter struct {
 	err  error
 }
 
+// newPutter returns a writer to tx. After the first error its methods do nothing; flush returns that error.
 func newPutter(s *Store, tx *bolt.Tx) *putter {
 	return &putter{s: s, tx: tx, sums: map[string]bucketSum{}}
 }
@@ -278,6 +279,7 @@ func (w *putter) writeSums() error {
 	return w.err
 }
 
+// putJSON stores v under key as JSON.
 func (w *putter) putJSON(key string, v any) {
 	payload, err := json.Marshal(v)
 	if err != nil && w.err == nil {
@@ -286,6 +288,7 @@ func (w *putter) putJSON(key string, v any) {
 	w.putSealed([]byte(key), payload)
 }
 
+// deleteKey removes a key and takes it out of the bucket's sum. A missing key is no error.
 func (w *putter) deleteKey(key string) {
 	if w.err == nil {
 		w.err = w.s.injectFault("delete")

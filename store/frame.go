@@ -60,6 +60,7 @@ func (w *writer) writeBytes(tag byte, v []byte) {
 	}
 }
 
+// writeText writes s, nothing if it is empty.
 func (w *writer) writeText(tag byte, s string) {
 	if s != "" {
 		w.writeElement(tag, s)
@@ -73,6 +74,7 @@ func (w *writer) writeElement(tag byte, s string) {
 	w.b = append(w.b, s...)
 }
 
+// writeNumber writes n as a signed varint, nothing if it is zero.
 func (w *writer) writeNumber(tag byte, n int64) {
 	if n != 0 {
 		w.writeField(tag, binary.AppendVarint(nil, n))

@@ -89,6 +89,7 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	return snap, nil
 }
 
+// newSnapshot returns a Snapshot without tools, whose maps can be written to.
 func newSnapshot() *Snapshot {
 	return &Snapshot{
 		Vectors: map[TextHash]Vector{}, Analyses: map[tool.Hash][]byte{},

@@ -223,6 +223,8 @@ func encodeAnnotations(a *tool.Annotations) []byte {
 	return w.b
 }
 
+// decodeAnnotations reads annotations. A hint has three states, so that "not given" survives: 0 is absent, 1 false, 2
+// true.
 func decodeAnnotations(b []byte) (*tool.Annotations, error) {
 	a := &tool.Annotations{}
 	hints := []**bool{&a.ReadOnlyHint, &a.DestructiveHint, &a.IdempotentHint, &a.OpenWorldHint}

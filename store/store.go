@@ -21,6 +21,7 @@ type Options struct {
 	LockTimeout time.Duration
 }
 
+// withDefaults fills in what was left out.
 func (o Options) withDefaults() Options {
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = defaultLockTimeout

@@ -42,6 +42,7 @@ func checksumOf(sealed []byte) uint32 {
 	return binary.LittleEndian.Uint32(sealed[len(sealed)-sumLen:])
 }
 
+// writeSum stores the sum of a bucket, sealed like any other value.
 func (s bucketSum) writeSum(tx *bolt.Tx, bucket string) error {
 	b := binary.BigEndian.AppendUint64(nil, s.values)
 	key := keySum(bucket)

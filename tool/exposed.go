@@ -46,6 +46,7 @@ func fillTemplate(template string, t *Tool) string {
 	return strings.NewReplacer("{server}", t.Server, "{name}", t.Name).Replace(template)
 }
 
+// oneServer reports whether all tools are of one server. Names need no server then.
 func oneServer(tools []*Tool) bool {
 	for _, t := range tools {
 		if t.Server != tools[0].Server {
@@ -71,6 +72,8 @@ func portableName(s string) string {
 	return b.String()
 }
 
+// withDigest appends six digits of the hash of the ID, and shortens the name so that the result fits. The same tool
+// gets the same name in every run.
 func withDigest(name string, id ID) string {
 	sum := sha256.Sum256([]byte(id))
 	suffix := "_" + hex.EncodeToString(sum[:3])

@@ -78,6 +78,7 @@ func (q *Query) Validate() error {
 // hasText reports whether s holds a character that is neither white space nor invalid UTF-8.
 func hasText(s string) bool { return strings.TrimSpace(strings.ToValidUTF8(s, "")) != "" }
 
+// invalidQuery returns the Invalid error of a query.
 func invalidQuery(msg, hint string) error {
 	return &Error{Code: Invalid, Op: "search", Msg: msg, Hint: hint}
 }

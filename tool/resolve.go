@@ -59,6 +59,7 @@ func (s *Set) Spelled(name string) []int {
 	return nil
 }
 
+// notFound returns the NotFound error for a name, with the three nearest names as the hint.
 func (s *Set) notFound(name string) error {
 	e := &Error{
 		Code: NotFound, Op: "resolve", Msg: "no tool is named " + quoteName(name),
@@ -95,6 +96,7 @@ func (s *Set) nearestNames(name string, n int) []string {
 	return out
 }
 
+// trigramsOf returns the runs of three bytes of s, with marks for its beginning and end.
 func trigramsOf(s string) map[string]bool {
 	s = "^" + s + "$"
 	out := make(map[string]bool, len(s))

@@ -17,6 +17,7 @@ type Parameter struct {
 	Enum        []json.RawMessage `json:"enum,omitempty"`
 }
 
+// schema is the part of JSON Schema that signatures and parameter lists show.
 type schema struct {
 	Type        json.RawMessage   `json:"type"`
 	Description string            `json:"description"`
@@ -31,6 +32,7 @@ type schema struct {
 	Ref         string            `json:"$ref"`
 }
 
+// property is one property of a schema, as the server wrote it.
 type property struct {
 	name string
 	raw  json.RawMessage
@@ -147,6 +149,7 @@ func typeName(s *schema, depth int) string {
 	return "any"
 }
 
+// itemName returns the type of a list's elements, in parentheses where it has alternatives.
 func itemName(items json.RawMessage, depth int) string {
 	var s schema
 	if depth >= 3 || json.Unmarshal(items, &s) != nil {
@@ -159,6 +162,7 @@ func itemName(items json.RawMessage, depth int) string {
 	return name
 }
 
+// alternativeNames joins the types of alternatives by |, each once.
 func alternativeNames(alternatives []json.RawMessage, depth int) string {
 	var names []string
 	for _, raw := range alternatives {
@@ -176,6 +180,7 @@ func alternativeNames(alternatives []json.RawMessage, depth int) string {
 	return strings.Join(names, "|")
 }
 
+// joinRaw joins JSON values by |, as they are written.
 func joinRaw(list []json.RawMessage) string {
 	parts := make([]string, len(list))
 	for i, raw := range list {

@@ -25,7 +25,7 @@ type Set struct {
 	signatures []atomic.Pointer[string]
 }
 
-// Catalog gives the set of tools that exist now. It may return another Set at any time, so whoever answers a request
+// Catalog gives the set of tools that exist now. It may return another Set at any time, so code that answers a request
 // asks once and keeps the answer; nil means that no catalogue is loaded yet. Implementations are safe for concurrent use.
 type Catalog interface{ Set() *Set }
 
@@ -137,6 +137,7 @@ func (s *Set) Categories() []Count {
 // Servers counts the enabled tools of each server, by name.
 func (s *Set) Servers() []Count { return s.countBy(func(t *Tool) string { return t.Server }) }
 
+// countBy counts the enabled tools by a key, and sorts the counts by it.
 func (s *Set) countBy(key func(*Tool) string) []Count {
 	n := map[string]int{}
 	for _, t := range s.tools {

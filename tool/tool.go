@@ -10,7 +10,7 @@ import (
 // Tool is one operation that one server offers. The zero value of every field but Server and Name is usable.
 //
 // Schemas and other JSON that came from a server are kept byte for byte. Note that json.Marshal compacts a RawMessage:
-// whoever stores a Tool keeps those fields apart.
+// code that stores a Tool keeps those fields apart.
 type Tool struct {
 	Server string `json:"server"`
 	Name   string `json:"name"`
@@ -131,6 +131,7 @@ func (t *Tool) Hash() Hash {
 	return out
 }
 
+// hashStrings writes a list with its length, so that moving a text between lists changes the hash.
 func hashStrings(h hash.Hash, list []string) {
 	var n [8]byte
 	binary.LittleEndian.PutUint64(n[:], uint64(len(list)))

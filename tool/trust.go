@@ -8,7 +8,7 @@ type heldTool struct {
 }
 
 // Withhold returns the set without the tools for which why gives a reason, the others under the names that they have in
-// s. What is held is as if it were not there, but that Resolve says so to whoever names it.
+// s. A held tool is as if it did not exist, except that Resolve returns the reason to callers that name it.
 func (s *Set) Withhold(why func(*Tool) string) *Set {
 	var held []heldTool
 	is := map[*Tool]bool{}

@@ -103,6 +103,7 @@ func NewLedger(o Options, servers []upstream.Server, stored map[tool.ID][]byte, 
 	return l, damaged
 }
 
+// trustedServers returns the names of the servers that the configuration trusts.
 func trustedServers(servers []upstream.Server) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range servers {
@@ -148,6 +149,8 @@ func (l *Ledger) RulesVersion(server string) int {
 // HoldReason returns why a tool is held, or "" if it is not.
 func (l *Ledger) HoldReason(f Form) string { return l.holdReason(l.decisions[f.Tool.ID()], f) }
 
+// holdReason is HoldReason for a decision. Changes for the worse come first: a person should read those even where the
+// tool was approved before.
 func (l *Ledger) holdReason(d *decision, f Form) string {
 	if l.Trusts(f.Tool.Server) {
 		return ""
@@ -168,9 +171,10 @@ func (l *Ledger) holdReason(d *decision, f Form) string {
 	return "nobody has approved it yet"
 }
 
-// Warning returns what clients are told of a suspicious tool that is served, or "".
+// Warning returns the text that precedes the description of a suspicious tool that is served, or "".
 func (l *Ledger) Warning(f Form) string { return l.warning(l.decisions[f.Tool.ID()], f) }
 
+// warning is Warning for a decision. A form that a person approved gets none.
 func (l *Ledger) warning(d *decision, f Form) string {
 	if d == nil || !scan.Grave(d.Found) || d.By == byApproval && d.acceptsForm(f) || l.Trusts(f.Tool.Server) {
 		return ""

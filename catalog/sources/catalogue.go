@@ -214,6 +214,7 @@ func readAnnotations(n node) (*tool.Annotations, error) {
 	return a, err
 }
 
+// readExamples returns a reader that appends the examples of a tool to its argument.
 func readExamples(into *[]tool.Example) func(node) error {
 	return func(n node) error {
 		list, err := n.list()

@@ -68,6 +68,7 @@ func editDistance(a, b string) int {
 
 // The readers of simple values. Each returns a reader that stores the value in its argument.
 
+// text stores a string; numbers and dates of YAML are accepted as they are written.
 func text(into *string) func(node) error {
 	return func(n node) (err error) {
 		*into, err = n.text()

@@ -98,6 +98,7 @@ func (n node) followAlias() *yaml.Node {
 	return y
 }
 
+// isMapping reports whether the value is an object or a YAML mapping, with aliases followed.
 func (n node) isMapping() bool {
 	if n.yaml != nil {
 		return n.followAlias().Kind == yaml.MappingNode
@@ -105,6 +106,7 @@ func (n node) isMapping() bool {
 	return n.json.kind() == '{'
 }
 
+// isList reports whether the value is an array or a YAML sequence, with aliases followed.
 func (n node) isList() bool {
 	if n.yaml != nil {
 		return n.followAlias().Kind == yaml.SequenceNode

@@ -133,6 +133,7 @@ func (d *Description) rivalsFrom(from Source) []string {
 	return out
 }
 
+// hasSource reports whether any measured request of a tool comes from a source.
 func hasSource(d *Description, from Source) bool {
 	for _, list := range [][]Asked{d.Found, d.Missed} {
 		for _, a := range list {

@@ -111,6 +111,8 @@ type closeness struct {
 // rivalSet holds the tools that came near one, by their index in Inspector.tools.
 type rivalSet map[int]*closeness
 
+// add counts one request for which tool j scored lost against the right one, and keeps the worst of them as the
+// example.
 func (r rivalSet) add(j int, lost float64, request string) {
 	c := r[j]
 	if c == nil {

@@ -1,4 +1,4 @@
-// Package inspect tells why tools are found or not, and what in a catalogue to mend.
+// Package inspect explains why tools are found or not, and what to change in a catalogue.
 //
 // An [Inspector] looks at the tools of one catalogue through the search that serves them. [Inspector.Explain] says why
 // the tools that a request wants stand where they stand, [Inspector.Collide] lists the pairs of tools that requests

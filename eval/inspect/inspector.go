@@ -86,6 +86,8 @@ const (
 // longest is how much of a text is read.
 const longest = 4000
 
+// wordsOf returns the words of a tool's own texts by stem, with the spelling and weight of the most important field
+// that has them. Borrowed words are not among them: rewording cannot change those.
 func (in *Inspector) wordsOf(t *tool.Tool) words {
 	own := words{}
 	add := func(text string, weight float64) {

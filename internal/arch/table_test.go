@@ -40,7 +40,7 @@ var table = map[string]rule{
 		doc: "Package vector multiplies vectors of float32 as fast as the processor can, with the same bits on every processor.",
 	},
 	"internal/atomicfile": {
-		doc: "Package atomicfile replaces files whole: whoever reads one sees what was there or what is new, also after the power is lost.",
+		doc: "Package atomicfile replaces files whole: a reader sees the old or the new content, also after the power is lost.",
 	},
 	"internal/limit": {
 		doc: "Package limit lets so many in at once, has so many wait for a while, and refuses the rest.",
@@ -138,7 +138,7 @@ var table = map[string]rule{
 	},
 	"eval/inspect": {
 		imports: []string{"tool", "internal/sanitize"},
-		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
+		doc:     "Package inspect explains why tools are found or not, and what to change in a catalogue.",
 	},
 	"config": {
 		imports: []string{"tool", "catalog/sources", "upstream", "internal/sanitize"},

@@ -1,4 +1,4 @@
-// Package atomicfile replaces files whole: whoever reads one sees what was there or what is new, also after the power is
+// Package atomicfile replaces files whole: a reader sees the old or the new content, also after the power is
 // lost.
 //
 // What is new is written beside the file, brought to the disk, and renamed. When a function returns nil, the change is

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// Supported tells why commands cannot be traced here; nil means that they can.
+// Supported returns why commands cannot be traced here; nil means that they can.
 func Supported() error { return errors.New("commands are traced on Linux for amd64 only") }
 
 // Run is not possible here.

@@ -26,8 +26,8 @@ func New(most, waiting int, wait time.Duration) *Gate {
 	return &Gate{places: make(chan struct{}, most), waiting: int64(waiting), wait: wait}
 }
 
-// Enter returns when there is room, and whoever entered calls leave once. The error is ErrFull, ErrLate, or that of
-// ctx.
+// Enter returns when there is room, and each caller that entered calls leave once. The error is ErrFull, ErrLate, or
+// that of ctx.
 func (g *Gate) Enter(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-g.places }
 	select {

@@ -55,6 +55,8 @@ func Parse(raw []byte) (any, error) {
 	return parseValue(dec)
 }
 
+// parseValue reads the next value. Of equal keys the last value counts, at the place of the first, as encoding/json
+// decodes them.
 func parseValue(dec *json.Decoder) (any, error) {
 	t, err := dec.Token()
 	if err != nil {

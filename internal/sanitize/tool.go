@@ -77,6 +77,7 @@ type cleaner struct {
 	found []Finding
 }
 
+// addNote records one finding about the tool: what was wrong with a field, and what was done.
 func (c *cleaner) addNote(field, problem, repair string) {
 	c.found = append(c.found, Finding{Tool: c.t.ID(), Field: field, Problem: problem, Repair: repair})
 }
@@ -105,6 +106,7 @@ func (c *cleaner) checkName() error {
 	return nil
 }
 
+// cleanTexts cleans all single texts. Annotations are copied first, since the source may share them.
 func (c *cleaner) cleanTexts() {
 	t := c.t
 	t.Title = c.cleanLine("title", t.Title)
@@ -150,6 +152,7 @@ func (c *cleaner) cleanLists() {
 	}
 }
 
+// cleanLines returns a cleaned copy of in, without lines that are empty after cleaning.
 func (c *cleaner) cleanLines(field string, in []string) []string {
 	var out []string
 	for _, s := range boundedCopy(c, field, in) {
@@ -217,6 +220,8 @@ func (c *cleaner) cleanText(field, s string, most int) string {
 	return fixed
 }
 
+// cleanSchemas cleans schemas, _meta and icons. A missing input schema becomes one that accepts any object, because MCP
+// requires one.
 func (c *cleaner) cleanSchemas() {
 	t := c.t
 	t.InputSchema = c.cleanSchema("inputSchema", t.InputSchema)

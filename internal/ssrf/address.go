@@ -116,6 +116,7 @@ func isPrivate(ip netip.Addr) bool {
 		func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
+// isMetadata reports whether ip is where cloud machines serve their own credentials.
 func isMetadata(ip netip.Addr) bool {
 	return slices.ContainsFunc(metadata[:], func(n netip.Prefix) bool { return n.Contains(ip) })
 }
