@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tooldex/internal/redact"
 	"tooldex/upstream"
 )
 
@@ -155,9 +156,9 @@ func (l *Loader) Values() []Value {
 // ServerTarget returns what a server is, without values that may be secret: its command line or its URL.
 func ServerTarget(s upstream.Server) string {
 	if s.Command != "" {
-		return strings.Join(append([]string{s.Command}, s.Args...), " ")
+		return strings.Join(append([]string{s.Command}, redact.Args(s.Args)...), " ")
 	}
-	return s.URL
+	return redact.URL(s.URL)
 }
 
 // fileOrigin returns the place of the first of some keys that the file has, or the file alone. l.mu must be held.

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"tooldex/internal/redact"
 )
 
 // inheritedVariables lists the variables that a child process gets from ours without being asked to: what it takes to
@@ -63,7 +65,7 @@ func childEnvironment(configured map[string]string, o Options, scrub *redactor) 
 			if password, ok := u.User.Password(); ok {
 				secrets = append(secrets, v, password)
 			}
-		} else if isInherited(name) && secretName(name) {
+		} else if isInherited(name) && redact.Name(name) {
 			secrets = append(secrets, v)
 		}
 	}

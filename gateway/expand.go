@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/internal/redact"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -39,13 +40,8 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 	if e.err != nil {
 		return nil, e.err
 	}
-	for name, value := range x.env {
-		if secretName(name) {
-			x.redact.replaceWith(value, "***")
-		}
-	}
-	for _, value := range x.headers {
-		x.redact.replaceWith(value, "***")
+	for _, value := range redact.Values(x.args, x.url, x.env, x.headers) {
+		x.redact.replaceWith(value, redact.Mark)
 	}
 	x.redact.buildReplacer()
 	return x, nil

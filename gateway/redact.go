@@ -5,11 +5,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"tooldex/internal/redact"
 )
 
 // redactor replaces secret values in texts that are logged or shown: error messages that quote a URL, lines that a
 // server prints to stderr. Fill it with replaceWith, then call buildReplacer; after that it is safe for concurrent use,
-// and addSecrets adds further values. The zero redactor, and a nil one for redactText, change nothing.
+// and addSecrets adds further values. A nil redactor changes nothing.
 type redactor struct {
 	mu       sync.Mutex
 	values   map[string]string // what is shown in place of each secret
@@ -64,16 +66,16 @@ func (s *redactor) buildReplacer() {
 	s.replacer.Store(strings.NewReplacer(pairs...))
 }
 
-// redactText returns t with each secret replaced. A nil redactor, and one without secrets, return t itself.
+// redactText returns t with the known secrets replaced, and what looks like one by its form. A nil redactor returns t
+// itself.
 func (s *redactor) redactText(t string) string {
 	if s == nil {
 		return t
 	}
-	replacer := s.replacer.Load()
-	if replacer == nil {
-		return t
+	if replacer := s.replacer.Load(); replacer != nil {
+		t = replacer.Replace(t)
 	}
-	return replacer.Replace(t)
+	return redact.Text(t)
 }
 
 // redactError returns err with its text redacted. errors.Is and errors.As still find the original, whose text is not. A
@@ -93,17 +95,6 @@ type redactedError struct {
 
 func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
-
-// secretName reports whether a variable's name suggests that its value is a secret.
-func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
-}
 
 // truncateText shortens s to n bytes and an ellipsis, for logs and messages. It cuts no character in two.
 func truncateText(s string, n int) string {

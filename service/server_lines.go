@@ -3,9 +3,9 @@ package service
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"tooldex/config"
 	"tooldex/gateway"
 	"tooldex/upstream"
 )
@@ -40,10 +40,8 @@ func (s *Service) ServerLines() []ServerLine {
 	out := []ServerLine{}
 	for _, one := range s.Servers() {
 		l := ServerLine{
-			Name: one.Name, Transport: one.Transport, Target: one.URL, Tools: tools[one.Name], Disabled: one.Disabled,
-		}
-		if one.Command != "" {
-			l.Target = strings.Join(append([]string{one.Command}, one.Args...), " ")
+			Name: one.Name, Transport: one.Transport, Target: config.ServerTarget(one), Tools: tools[one.Name],
+			Disabled: one.Disabled,
 		}
 		if !one.Disabled {
 			l.setState(status[one.Name], s.UpstreamDir())

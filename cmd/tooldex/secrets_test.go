@@ -93,8 +93,18 @@ servers:
     command: sh
     args: ["-c", "echo no licence for $API_KEY >&2; exit 3"]
     env: {API_KEY: "${CHILD_KEY}"}
+  written:
+    command: sh
+    args: ["-c", "echo got $* >&2; echo $GITHUB_PAT $DATABASE_URL >&2; exit 3", sh, "--api-key", %[6]s,
+      "postgres://u:%[7]s@h/x", "PASSWORD=%[8]s"]
+    env: {GITHUB_PAT: %[9]s, DATABASE_URL: "mysql://u:%[10]s@h/y"}
+  asked:
+    url: http://127.0.0.1:1/?apiKey=%[11]s
+  told:
+    url: %[4]s/?token=%[12]s
 oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
-`, environment, up, remote.URL, refusing.URL, canary("literal")))
+`, environment, up, remote.URL, refusing.URL, canary("literal"), canary("flag"), canary("inargs"), canary("assigned"),
+		canary("pat"), canary("database"), canary("query"), canary("parameter")))
 	variables := map[string]string{
 		"ARGUMENT_KEY": canary("argument"), "CHILD_KEY": canary("child"), "ADDRESS_KEY": canary("address"),
 		"HEADER_KEY": canary("header"), "UNRELATED_SECRET": canary("unrelated"),
@@ -143,7 +153,7 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 		_ = res.Header.Write(&said)
 		return fmt.Sprint(res.StatusCode, "\n", said.String(), string(b))
 	}
-	for _, server := range []string{"child", "remote", "refusing", "broken", "dying"} {
+	for _, server := range []string{"child", "remote", "refusing", "broken", "dying", "written", "asked", "told"} {
 		outputs["start "+server] = ask("POST", "/api/servers/"+server+"/start", "", whole)
 	}
 	until(t, "the tools of child and remote are known", func() bool {
@@ -166,7 +176,7 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 		map[string]any{"query": "capital letters"})
 	for _, path := range []string{
 		"/", "/panel/main.js", "/search?q=capital+letters&explain=true", "/api/tools", "/api/tools/child/shout",
-		"/api/tools/categories", "/api/servers", "/api/servers/child/log", "/api/servers/dying/log",
+		"/api/tools/categories", "/api/servers", "/api/servers/child/log", "/api/servers/dying/log", "/api/servers/written/log", "/api/servers/asked/log", "/api/servers/told/log",
 		"/api/servers/refusing/log", "/api/servers/broken/log", "/api/servers/remote/log", "/api/metrics?window=all",
 		"/metrics", "/openapi.json", "/healthz", "/readyz", "/api/overlays/child/shout",
 		"/api/insights/child/shout",
@@ -183,12 +193,25 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 		{"tokens", "list", "-o", "json"},
 		{"index", "status", "-o", "json"},
 		{"index", "backup", filepath.Join(dir, "backup")},
+		{"servers", "list"},
+		{"config", "show"},
+		{"doctor"},
 		{"call", "refusing/x"},
+		{"call", "written/x"},
+		{"call", "asked/x"},
+		{"call", "told/x"},
 		{"servers", "login", "refusing", "--no-browser"},
 		{"import", config},
 		{"list", "-o", "json"},
 	} {
 		run(args...)
+	}
+	if got := outputs["tooldex doctor -o json"]; !strings.Contains(got, "secrets stand in its configuration: args[4], args[5], "+
+		"args[6], env.DATABASE_URL, env.GITHUB_PAT") {
+		t.Errorf("doctor does not name the places of written secrets: %s", got)
+	}
+	if got := ask("GET", "/api/servers/written/log", "", whole); !strings.Contains(got, "got --api-key ***") {
+		t.Errorf("the server that was given secrets did not say them: %s", got)
 	}
 	if got := ask("GET", "/api/servers/child/log", "", whole); !strings.Contains(got, "told --key=") ||
 		!strings.Contains(got, "API_KEY=") {
@@ -206,7 +229,11 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 	}
 	for name, text := range outputs {
 		if filepath.Base(name) == "tooldex.db" { // which has a server as it was imported, with what stands in its place of ${VARIABLE}
-			text = strings.ReplaceAll(text, canary("literal"), "")
+			for _, name := range []string{
+				"literal", "flag", "inargs", "assigned", "pat", "database", "query", "parameter",
+			} {
+				text = strings.ReplaceAll(text, canary(name), "")
+			}
 		}
 		found := canaries.FindAllString(text, -1)
 		if strings.Contains(text, secret) {

@@ -45,6 +45,9 @@ var table = map[string]rule{
 	"internal/limit": {
 		doc: "Package limit lets so many in at once, has so many wait for a while, and refuses the rest.",
 	},
+	"internal/redact": {
+		doc: "Package redact hides secrets that people wrote into texts: behind the names that they are given, by the forms of known tokens, and in addresses.",
+	},
 	"internal/ssrf": {
 		imports: []string{"tool"},
 		doc:     "Package ssrf keeps what others send us to fetch away from private addresses.",
@@ -62,7 +65,7 @@ var table = map[string]rule{
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson"},
+		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
@@ -141,7 +144,7 @@ var table = map[string]rule{
 		doc:     "Package inspect explains why tools are found or not, and what to change in a catalogue.",
 	},
 	"config": {
-		imports: []string{"tool", "catalog/sources", "upstream", "internal/sanitize"},
+		imports: []string{"tool", "catalog/sources", "upstream", "internal/redact", "internal/sanitize"},
 		doc:     "Package config reads everything that people can configure: defaults, the configuration file, the environment and flags, each overriding the one before.",
 	},
 	"service": {
@@ -169,7 +172,7 @@ var table = map[string]rule{
 	"cmd/tooldex/doctor": {
 		imports: []string{
 			"tool", "audit", "catalog/sources", "cmd/tooldex/clients", "config", "enrich", "eval", "gateway",
-			"internal/sanitize", "knowledge", "serve", "service", "store", "trust", "upstream",
+			"internal/redact", "internal/sanitize", "knowledge", "serve", "service", "store", "trust", "upstream",
 		},
 		doc: "Package doctor checks an installation: the configuration, the data directory, the index and the embedding model, the servers and the files of clients, and how well tools can be told apart.",
 	},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"tooldex/cmd/tooldex/clients"
 	"tooldex/config"
 	"tooldex/gateway"
+	"tooldex/internal/redact"
 	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
@@ -43,6 +45,13 @@ func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
 		d.addFinding(Note, "server", "", "tooldex servers import finds those of your clients", "none is configured")
+	}
+	for _, server := range all {
+		if places := redact.Places(server.Args, server.URL, server.Env, server.Headers); len(places) > 0 {
+			d.addFinding(Warn, "server", server.Name,
+				"set each as an environment variable, and write ${NAME} in its place",
+				"secrets stand in its configuration: %s", strings.Join(places, ", "))
+		}
 	}
 	for _, v := range d.askServers(ctx, gw, all) {
 		d.checkServer(ctx, s, gw, v)
