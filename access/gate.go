@@ -174,8 +174,7 @@ func (g *Gate) checkFile() {
 		said = err.Error()
 	}
 	if said != g.said && said != "" {
-		g.o.Logger.Error("the file of tokens cannot be read; the tokens read before stay valid", "error",
-			err)
+		g.o.Logger.Error("the file of tokens cannot be read; the tokens read before stay valid", "error", err)
 	}
 	g.said = said
 	g.expireTokens(time.Now())

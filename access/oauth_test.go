@@ -198,10 +198,7 @@ func TestVerify(t *testing.T) {
 		"RSA PSS":      {sign(t, jose.PS384, rsaKey, kid{"kid": "rsa"}, a.with(nil)), 0},
 		"Edwards":      {sign(t, jose.EdDSA, ed, kid{"kid": "ed"}, a.with(nil)), 0},
 		"no key named": {sign(t, jose.ES256, ec, nil, a.with(nil)), 0},
-		"plain type": {
-			sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "JWT"}, a.with(nil)),
-			0,
-		},
+		"plain type":   {sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "JWT"}, a.with(nil)), 0},
 		"several audiences": {signed(map[string]any{"aud": []string{
 			"https://other.example.com",
 			"https://tools.example.com/mcp",
@@ -215,35 +212,22 @@ func TestVerify(t *testing.T) {
 		"no token":              {"a.b.c", unauthorized},
 		"opaque":                {"opaque", unauthorized},
 		"huge":                  {strings.Repeat("a", maxToken) + ".b.c", unauthorized},
-		"huge and signed": {
-			signed(map[string]any{"pad": strings.Repeat("a", maxToken)}),
-			unauthorized,
-		},
-		"alg none":           {raw(`{"alg":"none","kid":"ec"}`, a.with(nil), ""), unauthorized},
-		"alg None":           {raw(`{"alg":"None","kid":"ec"}`, a.with(nil), ""), unauthorized},
-		"no alg":             {raw(`{"kid":"ec"}`, a.with(nil), "x"), unauthorized},
-		"signature left out": {parts[0] + "." + parts[1] + ".", unauthorized},
+		"huge and signed":       {signed(map[string]any{"pad": strings.Repeat("a", maxToken)}), unauthorized},
+		"alg none":              {raw(`{"alg":"none","kid":"ec"}`, a.with(nil), ""), unauthorized},
+		"alg None":              {raw(`{"alg":"None","kid":"ec"}`, a.with(nil), ""), unauthorized},
+		"no alg":                {raw(`{"kid":"ec"}`, a.with(nil), "x"), unauthorized},
+		"signature left out":    {parts[0] + "." + parts[1] + ".", unauthorized},
 		"signature of another": {parts[0] + "." + parts[1] + "." +
 			strings.Split(sign(t, jose.ES256, ec, kid{"kid": "ec"}, map[string]any{}), ".")[2], unauthorized},
 		"claims exchanged": {parts[0] + "." + strings.Split(raw("{}",
 			a.with(map[string]any{"sub": "eve"}), ""), ".")[1] + "." + parts[2], unauthorized},
-		"HMAC by the public key": {
-			sign(t, jose.HS256, public, kid{"kid": "rsa"}, a.with(nil)),
-			unauthorized,
-		},
+		"HMAC by the public key": {sign(t, jose.HS256, public, kid{"kid": "rsa"}, a.with(nil)), unauthorized},
 		"HMAC by a published key": {sign(t, jose.HS256, []byte(strings.Repeat("k", 32)),
 			kid{"kid": "shared"}, a.with(nil)), unauthorized},
-		"wrong key": {
-			sign(t, jose.ES256, other, kid{"kid": "ec"}, a.with(nil)),
-			unauthorized,
-		},
+		"wrong key":             {sign(t, jose.ES256, other, kid{"kid": "ec"}, a.with(nil)), unauthorized},
 		"wrong key, none named": {sign(t, jose.ES256, other, nil, a.with(nil)), unauthorized},
-		"a key for encryption": {
-			sign(t, jose.ES256, other, kid{"kid": "for encryption"}, a.with(nil)),
-			unauthorized,
-		},
-		"a small key": {sign(t, jose.RS256, testKeys()["small"], kid{"kid": "small"},
-			a.with(nil)), unauthorized},
+		"a key for encryption":  {sign(t, jose.ES256, other, kid{"kid": "for encryption"}, a.with(nil)), unauthorized},
+		"a small key":           {sign(t, jose.RS256, testKeys()["small"], kid{"kid": "small"}, a.with(nil)), unauthorized},
 		"a key of its own": {sign(t, jose.ES256, other, kid{"kid": "mine", "jwk": otherKey},
 			a.with(nil)), unauthorized},
 		"a key of its own, named as ours": {sign(t, jose.ES256, other, kid{"kid": "ec", "jwk": otherKey},
@@ -252,56 +236,36 @@ func TestVerify(t *testing.T) {
 			"kid": "x",
 			"jku": "http://127.0.0.1:1/keys",
 		}, a.with(nil)), unauthorized},
-		"a path for a key": {sign(t, jose.ES256, other, kid{"kid": "../../../../dev/null"},
-			a.with(nil)), unauthorized},
-		"a query for a key": {sign(t, jose.ES256, other, kid{"kid": "x' UNION SELECT 'ec"},
-			a.with(nil)), unauthorized},
+		"a path for a key":  {sign(t, jose.ES256, other, kid{"kid": "../../../../dev/null"}, a.with(nil)), unauthorized},
+		"a query for a key": {sign(t, jose.ES256, other, kid{"kid": "x' UNION SELECT 'ec"}, a.with(nil)), unauthorized},
 		"what we do not know is critical": {sign(t, jose.ES256, ec, kid{
 			"kid": "ec", "crit": []string{"exp"},
 			"exp": 1,
 		}, a.with(nil)), unauthorized},
 		"one who logs in": {sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "id_token+jwt"},
 			a.with(nil)), unauthorized},
-		"issuer of another": {
-			signed(map[string]any{"iss": "https://evil.example.com"}),
-			unauthorized,
-		},
+		"issuer of another":   {signed(map[string]any{"iss": "https://evil.example.com"}), unauthorized},
 		"issuer with a slash": {signed(map[string]any{"iss": a.web.URL + "/"}), unauthorized},
 		"no issuer":           {signed(map[string]any{"iss": nil}), unauthorized},
 		"two issuers":         {signed(map[string]any{"iss": []string{a.web.URL, "x"}}), unauthorized},
-		"for another service": {
-			signed(map[string]any{"aud": "https://other.example.com"}),
-			unauthorized,
-		},
+		"for another service": {signed(map[string]any{"aud": "https://other.example.com"}), unauthorized},
 		"for a service like ours": {
 			signed(map[string]any{"aud": "https://tools.example.com.evil.example"}),
 			unauthorized,
 		},
-		"for another path": {
-			signed(map[string]any{"aud": "https://tools.example.com/mc"}),
-			unauthorized,
-		},
-		"for another profile": {
-			signed(map[string]any{"aud": "https://tools.example.com/mcp/files"}),
-			unauthorized,
-		},
-		"for a client": {signed(map[string]any{"aud": "desk"}), unauthorized},
-		"for nobody":   {signed(map[string]any{"aud": nil}), unauthorized},
-		"for numbers": {
-			signed(map[string]any{"aud": []any{1, "https://tools.example.com"}}),
-			unauthorized,
-		},
-		"expired": {
-			signed(map[string]any{"exp": now.Add(-2 * time.Minute).Unix()}),
-			unauthorized,
-		},
-		"never expires":      {signed(map[string]any{"exp": nil}), unauthorized},
-		"expires in words":   {signed(map[string]any{"exp": "tomorrow"}), unauthorized},
-		"expires at no time": {signed(map[string]any{"exp": -1}), unauthorized},
-		"not yet":            {signed(map[string]any{"nbf": now.Add(time.Hour).Unix()}), unauthorized},
-		"a scope too few":    {signed(map[string]any{"scope": "tools.read"}), forbidden},
-		"a scope like it":    {signed(map[string]any{"scope": "toolsmith"}), forbidden},
-		"no scope":           {signed(map[string]any{"scope": nil}), forbidden},
+		"for another path":    {signed(map[string]any{"aud": "https://tools.example.com/mc"}), unauthorized},
+		"for another profile": {signed(map[string]any{"aud": "https://tools.example.com/mcp/files"}), unauthorized},
+		"for a client":        {signed(map[string]any{"aud": "desk"}), unauthorized},
+		"for nobody":          {signed(map[string]any{"aud": nil}), unauthorized},
+		"for numbers":         {signed(map[string]any{"aud": []any{1, "https://tools.example.com"}}), unauthorized},
+		"expired":             {signed(map[string]any{"exp": now.Add(-2 * time.Minute).Unix()}), unauthorized},
+		"never expires":       {signed(map[string]any{"exp": nil}), unauthorized},
+		"expires in words":    {signed(map[string]any{"exp": "tomorrow"}), unauthorized},
+		"expires at no time":  {signed(map[string]any{"exp": -1}), unauthorized},
+		"not yet":             {signed(map[string]any{"nbf": now.Add(time.Hour).Unix()}), unauthorized},
+		"a scope too few":     {signed(map[string]any{"scope": "tools.read"}), forbidden},
+		"a scope like it":     {signed(map[string]any{"scope": "toolsmith"}), forbidden},
+		"no scope":            {signed(map[string]any{"scope": nil}), forbidden},
 		"in the other form, for both parsers": {`{"payload":"` + parts[1] + `","protected":"` + parts[0] +
 			`","signature":"` + parts[2] + `"}`, unauthorized},
 	} {
@@ -505,10 +469,7 @@ func TestIssuersThatLie(t *testing.T) {
 			a.meta = map[string]any{"issuer": a.web.URL, "jwks_uri": "http://keys.example.com/"}
 		},
 		"keys in a file": func(a *authority) {
-			a.meta = map[string]any{
-				"issuer":   a.web.URL,
-				"jwks_uri": "file:///etc/passwd",
-			}
+			a.meta = map[string]any{"issuer": a.web.URL, "jwks_uri": "file:///etc/passwd"}
 		},
 		"keys at a cloud's": func(a *authority) {
 			a.meta = map[string]any{"issuer": a.web.URL, "jwks_uri": "https://169.254.169.254/keys"}

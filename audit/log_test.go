@@ -193,8 +193,7 @@ func TestFingerprint(t *testing.T) {
 	dir := t.TempDir()
 	l, other := closing(t, New(Options{Dir: dir})), closing(t, New(Options{Dir: t.TempDir()}))
 	same := []string{`{"a":1,"b":{"c":[1,2],"d":"é"}}`, ` { "b" : {"d":"\u00e9", "c":[1, 2]}, "a" : 1 } `}
-	if a, b := l.Fingerprint(json.RawMessage(same[0])), l.Fingerprint(json.RawMessage(same[1])); a != b ||
-		len(a) != 64 {
+	if a, b := l.Fingerprint(json.RawMessage(same[0])), l.Fingerprint(json.RawMessage(same[1])); a != b || len(a) != 64 {
 		t.Errorf("equal arguments have %s and %s", a, b)
 	}
 	if l.Fingerprint(nil) != l.Fingerprint(json.RawMessage("{}")) {

@@ -305,8 +305,7 @@ func (v *verifier) noteRecord(here place, r Record) {
 		v.addNote("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
 			r.Torn.sizeInBytes())
 	case Resume:
-		v.addNote("%s:%d: the head file was lost and was rebuilt from the records", here.file,
-			here.line)
+		v.addNote("%s:%d: the head file was lost and was rebuilt from the records", here.file, here.line)
 	}
 }
 

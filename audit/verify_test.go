@@ -93,8 +93,7 @@ func TestTamperingIsNamed(t *testing.T) {
 			return slices.Insert(slices.Delete(l, 1, 2), 4, moved)
 		}, []string{"1:2: reordered", "1:5: reordered"}},
 		"cut in the middle of a line": {1, func(l lines) lines {
-			l[2] = append(bytes.Clone(l[2][:20]),
-				'\n')
+			l[2] = append(bytes.Clone(l[2][:20]), '\n')
 			return l
 		}, []string{"1:3: altered"}},
 		"a file ends too early": {1, func(l lines) lines { return l[:3] }, []string{"2:1: deleted"}},

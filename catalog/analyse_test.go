@@ -73,8 +73,7 @@ func TestMix(t *testing.T) {
 			func(v []float32) bool { return v[0] > v[1] && v[1] > 0 },
 		},
 		"nothing lent": {[]float32{0, 2}, nil, func(v []float32) bool {
-			return v[0] == 0 &&
-				v[1] == 1
+			return v[0] == 0 && v[1] == 1
 		}},
 		"lent by a model of another width": {
 			[]float32{1, 0},

@@ -197,8 +197,7 @@ func (a *comparedTool) isSameTool(b *comparedTool) bool {
 // namesOwnService reports whether the text of a names its own service, and neither b's text nor its server does.
 func (a *comparedTool) namesOwnService(b *comparedTool) bool {
 	return slices.ContainsFunc(a.service, func(w string) bool {
-		return a.text[w] && !b.text[w] &&
-			!slices.Contains(b.service, w)
+		return a.text[w] && !b.text[w] && !slices.Contains(b.service, w)
 	})
 }
 

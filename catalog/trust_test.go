@@ -158,18 +158,12 @@ func TestPolicies(t *testing.T) {
 			{plain()},
 			{aTool("", "read", "Reads files.")},
 			{aTool("", "read", "Reads files."+poison)},
-		}, map[trust.Policy]string{
-			trust.Warn:       "ssh",
-			trust.Quarantine: "shh",
-		}},
+		}, map[trust.Policy]string{trust.Warn: "ssh", trust.Quarantine: "shh"}},
 		"held, and worse yet": {[]step{
 			{plain()},
 			{aTool("", "read", "Reads."+poison)},
 			{aTool("", "read", "Reads all."+poison)},
-		}, map[trust.Policy]string{
-			trust.Warn:       "shh",
-			trust.Quarantine: "shh",
-		}},
+		}, map[trust.Policy]string{trust.Warn: "shh", trust.Quarantine: "shh"}},
 		"does more": {[]step{{reads}, {destroys}}, map[trust.Policy]string{
 			trust.Off: "ss", trust.Warn: "sh",
 			trust.Quarantine: "sh",

@@ -42,8 +42,7 @@ func (c Change) Confirmation() bool {
 
 // Trust reports whether who is trusted has changed.
 func (c Change) Trust() bool {
-	return !reflect.DeepEqual(c.Before.Trust, c.Now.Trust) ||
-		!slices.Equal(trustedNames(c.Before), trustedNames(c.Now))
+	return !reflect.DeepEqual(c.Before.Trust, c.Now.Trust) || !slices.Equal(trustedNames(c.Before), trustedNames(c.Now))
 }
 
 // trustedNames lists the servers of the file that are marked as trusted.

@@ -37,14 +37,11 @@ func TestRules(t *testing.T) {
 		rules Rules
 		want  []string
 	}{
-		"nothing":     {Rules{}, nil},
-		"off":         {Rules{Mode: Off}, nil},
-		"annotated":   {Rules{Mode: Annotated}, []string{"destroys"}},
-		"destructive": {Rules{Mode: Destructive}, []string{"silent", "empty", "writes", "destroys"}},
-		"writes": {Rules{Mode: Writes}, []string{
-			"silent", "empty", "adds", "writes",
-			"destroys",
-		}},
+		"nothing":                     {Rules{}, nil},
+		"off":                         {Rules{Mode: Off}, nil},
+		"annotated":                   {Rules{Mode: Annotated}, []string{"destroys"}},
+		"destructive":                 {Rules{Mode: Destructive}, []string{"silent", "empty", "writes", "destroys"}},
+		"writes":                      {Rules{Mode: Writes}, []string{"silent", "empty", "adds", "writes", "destroys"}},
 		"by name":                     {Rules{Tools: []string{"ad*"}}, []string{"adds"}},
 		"by id":                       {Rules{Tools: []string{"other/*"}}, []string{"delete_all/now"}},
 		"by the end of an id":         {Rules{Tools: []string{"*/now"}}, []string{"delete_all/now"}},
@@ -187,8 +184,7 @@ func TestAnswers(t *testing.T) {
 			if ran := len(next.calls) == 1; ran != (c.why == "") {
 				t.Errorf("it was called: %v", ran)
 			}
-			if c.why != "" && (tool.CodeOf(err) != tool.Denied || !strings.Contains(err.Error(),
-				"nothing was called")) {
+			if c.why != "" && (tool.CodeOf(err) != tool.Denied || !strings.Contains(err.Error(), "nothing was called")) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -265,10 +261,7 @@ func TestQuestion(t *testing.T) {
 		"empty":        {"s/t", ` {} `, []string{"no arguments"}},
 		"nested":       {"s/t", `{"a": {"b": [1, 2]}}`, []string{`a: {"b":[1,2]}`}},
 		"no object":    {"s/t", `[1,2`, []string{"[1,2"}},
-		"long": {"s/t", `{"text":"` + long + `"}`, []string{
-			"THE END", "(5009 characters)",
-			"bytes in all, SHA-256",
-		}},
+		"long":         {"s/t", `{"text":"` + long + `"}`, []string{"THE END", "(5009 characters)", "bytes in all, SHA-256"}},
 		"many": {"s/t", string(manyJSON), []string{
 			"key000: 0", "and 70 more arguments, which are not shown",
 			"SHA-256",

@@ -108,9 +108,7 @@ func (m *OpenAI) Probe(ctx context.Context) (Model, error) {
 
 // Queries implements [Embedder].
 func (m *OpenAI) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return m.embedAll(ctx, len(texts), min(m.o.Patience, queryPatience), func(i int) (string,
-		string,
-	) {
+	return m.embedAll(ctx, len(texts), min(m.o.Patience, queryPatience), func(i int) (string, string) {
 		return m.prefixes.Query, m.cutText(texts[i])
 	})
 }
@@ -118,8 +116,7 @@ func (m *OpenAI) Queries(ctx context.Context, texts []string) ([][]float32, erro
 // Documents implements [Embedder].
 func (m *OpenAI) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	return m.embedAll(ctx, len(docs), m.o.Patience, func(i int) (string, string) {
-		return m.prefixes.Document,
-			m.cutText(docs[i].runningText())
+		return m.prefixes.Document, m.cutText(docs[i].runningText())
 	})
 }
 
@@ -181,9 +178,7 @@ func (m *OpenAI) requestWithRetries(ctx context.Context, texts []string, patienc
 
 // requestOnce sends one request. after is how long the service asks to wait before the next, or negative if repeating
 // is no use; with vectors it means nothing.
-func (m *OpenAI) requestOnce(
-	ctx context.Context, texts []string,
-) (vectors [][]float32, after time.Duration, err error) {
+func (m *OpenAI) requestOnce(ctx context.Context, texts []string) (vectors [][]float32, after time.Duration, err error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
 	body, err := json.Marshal(struct {

@@ -120,8 +120,7 @@ func TestEnrich(t *testing.T) {
 	if len(said(c)) != 4 {
 		t.Errorf("after another sync it has %v", said(c))
 	}
-	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 1 || len(said(c)) != 0 ||
-		len(c.List()) != 0 {
+	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 1 || len(said(c)) != 0 || len(c.List()) != 0 {
 		t.Errorf("forgotten %v, left %v, error %v", moved, said(c), err)
 	}
 	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 0 {

@@ -53,8 +53,7 @@ func TestTry(t *testing.T) {
 			t.Errorf("%q is asked for, and in force", u)
 		}
 	}
-	if len(trial.Others) != 1 || trial.Others[0].Tool != "github/create_issue" ||
-		hashOf(trial.Others[0].Text)%5 != 0 {
+	if len(trial.Others) != 1 || trial.Others[0].Tool != "github/create_issue" || hashOf(trial.Others[0].Text)%5 != 0 {
 		t.Errorf("of others it asks %+v", trial.Others)
 	}
 	turned := slices.Clone(doodads)

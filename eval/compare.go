@@ -105,8 +105,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 	}
 	slices.SortFunc(c.Kinds, func(x, y KindChange) int { return strings.Compare(x.Kind, y.Kind) })
 	slices.SortFunc(c.Changes, func(x, y Change) int {
-		return cmp.Or(cmp.Compare(x.rankGain(), y.rankGain()),
-			cmp.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(x.rankGain(), y.rankGain()), cmp.Compare(x.ID, y.ID))
 	})
 	return c, nil
 }

@@ -135,8 +135,7 @@ func (r *Report) gateFigure(g Gate) *float64 {
 	s := &r.All
 	if g.Kind != "" {
 		i, ok := slices.BinarySearchFunc(r.Kinds, g.Kind, func(s Summary, kind string) int {
-			return cmp.Compare(s.Kind,
-				kind)
+			return cmp.Compare(s.Kind, kind)
 		})
 		if !ok {
 			return nil

@@ -86,8 +86,7 @@ func sampleCases(cases []*Case, n int) []*Case {
 	}
 	byHash := slices.Clone(cases)
 	slices.SortFunc(byHash, func(a, b *Case) int {
-		return cmp.Or(cmp.Compare(hashText(a.ID), hashText(b.ID)),
-			cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(hashText(a.ID), hashText(b.ID)), cmp.Compare(a.ID, b.ID))
 	})
 	keep := make(map[*Case]bool, n)
 	for _, c := range byHash[:n] {

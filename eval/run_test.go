@@ -61,8 +61,7 @@ func (w *words) Search(ctx context.Context, q tool.Query) (*tool.Result, error) 
 		}
 	}
 	slices.SortFunc(res.Tools, func(a, b tool.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score),
-			cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
 	limit := cmp.Or(q.Limit, tool.DefaultLimit)
 	res.Tools = res.Tools[:min(limit, len(res.Tools))]
@@ -202,8 +201,7 @@ func TestRunPicks(t *testing.T) {
 	for n := 1; n <= len(all); n++ {
 		now := strings.Fields(ids(Options{Sample: n}))
 		if len(now) != n || !slices.IsSortedFunc(now, func(a, b string) int {
-			return cmp.Compare(slices.Index(all, a),
-				slices.Index(all, b))
+			return cmp.Compare(slices.Index(all, a), slices.Index(all, b))
 		}) {
 			t.Fatalf("sample of %d is %v", n, now)
 		}

@@ -206,8 +206,7 @@ func (d *Difference) tableRow(name string) []string {
 func (c *Comparison) changeTables(b *strings.Builder) {
 	most := cmp.Or(c.Most, mostChanges)
 	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int {
-		return cmp.Compare(ch.rankGain(),
-			0)
+		return cmp.Compare(ch.rankGain(), 0)
 	})
 	losses, wins := c.Changes[:split], slices.Clone(c.Changes[split:])
 	// equal ones stay by ID

@@ -189,8 +189,7 @@ func sdkServer(noisy bool) *mcp.Server {
 	add("count", countTool)
 	add("grow", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		add("grown", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return text("grown"),
-				nil
+			return text("grown"), nil
 		})
 		return text("ok"), nil
 	})

@@ -57,8 +57,7 @@ func TestExpandText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := expandText(tt.in, lookup)
-			if got != tt.want || (err == nil) != (tt.err == "") || err != nil &&
-				!strings.Contains(err.Error(), tt.err) {
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%q gives %q, %v", tt.in, got, err)
 			}
 		})
@@ -345,8 +344,7 @@ func TestEventFilter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0,
-				testRecorder())
+			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0, testRecorder())
 			got, err := io.ReadAll(iotest.OneByteReader(f))
 			if err != nil {
 				t.Fatal(err)
@@ -363,8 +361,7 @@ func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte(":\n\ndata\n\ndata: \xff\r\n\r\n\n"))
 	f.Add([]byte("data: " + strings.Repeat("0", 300))) // too long, and for nobody
 	f.Fuzz(func(t *testing.T, data []byte) {
-		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0,
-			testRecorder())
+		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0, testRecorder())
 		out, err := io.ReadAll(filter)
 		if err != nil {
 			t.Fatal(err)

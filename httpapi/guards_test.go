@@ -127,8 +127,7 @@ func TestInjection(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Access = answering{}
 		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, r.URL.Path,
-				http.StatusNotFound)
+			http.Error(w, r.URL.Path, http.StatusNotFound)
 		})
 		o.Resource = &Resource{URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"}}
 	})

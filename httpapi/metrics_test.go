@@ -34,8 +34,7 @@ func (f *fixture) Selected([]tool.ID, int, int, bool) {}
 func TestMetrics(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_,
-				_ = io.WriteString(w, "up 1\n")
+			_, _ = io.WriteString(w, "up 1\n")
 		})
 	})
 	for query, want := range map[string]string{
@@ -63,8 +62,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	if guarded := newFixture(t, func(o *Options) {
-		o.Access, o.Prometheus = oneToken("t"),
-			o.MCP
+		o.Access, o.Prometheus = oneToken("t"), o.MCP
 	}); !strings.Contains(guarded.do("GET", "/metrics", "").Body.String(), "unauthorized") {
 		t.Error("Prometheus is answered without a token")
 	}

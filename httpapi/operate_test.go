@@ -76,8 +76,7 @@ func TestPanelNeedsNoToken(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Access = oneToken("s3cret")
 		o.Panel = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			asked = append(asked,
-				r.Method+" "+r.URL.Path)
+			asked = append(asked, r.Method+" "+r.URL.Path)
 		})
 	})
 	for _, c := range []struct {

@@ -36,8 +36,7 @@ func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 			return
 		}
 		at := slices.IndexFunc(allOutcomes(), func(o outcome) bool {
-			return o.status == w.Code &&
-				(o.of == nil || o.of(r))
+			return o.status == w.Code && (o.of == nil || o.of(r))
 		})
 		if at < 0 {
 			f.t.Errorf("%s answers %s with %d, of which its description says nothing: %s", r.id, req.URL, w.Code,

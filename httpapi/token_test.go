@@ -161,8 +161,7 @@ func TestForgery(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, c.want)
 		}
 	}
-	if w := f.do("GET", "/search?q=read", "", "Sec-Fetch-Site", "cross-site", "X-Tooldex",
-		""); w.Code != http.StatusOK {
+	if w := f.do("GET", "/search?q=read", "", "Sec-Fetch-Site", "cross-site", "X-Tooldex", ""); w.Code != http.StatusOK {
 		t.Errorf("a link from another site gives %d", w.Code)
 	}
 }

@@ -85,8 +85,7 @@ func toNeighbours(found []chromem.Result, but int) ([]Neighbour, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Neighbour) int {
-		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine),
-			cmp.Compare(a.Doc, b.Doc))
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc))
 	})
 	return out, nil
 }

@@ -68,8 +68,7 @@ func scan(vectors [][]float32, i, n int) []Neighbour {
 		}
 	}
 	slices.SortFunc(out, func(a, b Neighbour) int {
-		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine),
-			cmp.Compare(a.Doc, b.Doc))
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc))
 	})
 	return out[:min(n, len(out))]
 }

@@ -59,9 +59,7 @@ func glossaryLender(t *testing.T, files map[string]string) *Lender {
 }
 
 func TestGlossary(t *testing.T) {
-	lender := glossaryLender(t, map[string]string{
-		"objects.jsonl": smallObjects, "operations.jsonl": smallOperations,
-	})
+	lender := glossaryLender(t, map[string]string{"objects.jsonl": smallObjects, "operations.jsonl": smallOperations})
 	loans, err := lender.Lend(t.Context(), []embed.Document{
 		{Name: "close_issue", Description: "Closes an issue of the tracker."},
 		{Name: "list_issue_links", Description: "Lists the links of an issue of the tracker."},

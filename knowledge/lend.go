@@ -208,8 +208,7 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 		}
 	}
 	slices.SortFunc(out, func(a, b Lent) int {
-		return cmp.Or(cmp.Compare(b.Like, a.Like),
-			cmp.Compare(a.Archetype, b.Archetype))
+		return cmp.Or(cmp.Compare(b.Like, a.Like), cmp.Compare(a.Archetype, b.Archetype))
 	})
 	return out[:min(resembled, len(out))]
 }
@@ -327,8 +326,7 @@ func heaviestTerms(m map[string]float32, n int) []index.Term {
 		out = append(out, index.Term{Text: t, Weight: w})
 	}
 	slices.SortFunc(out, func(a, b index.Term) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight),
-			cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Text, b.Text))
 	})
 	return out[:min(n, len(out))]
 }

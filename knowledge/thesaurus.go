@@ -166,8 +166,7 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 		out = append(out, Expansion{s, w})
 	}
 	slices.SortFunc(out, func(x, y Expansion) int {
-		return cmp.Or(cmp.Compare(y.Weight, x.Weight),
-			cmp.Compare(x.Stem, y.Stem))
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.Stem, y.Stem))
 	})
 	return out[:min(limit, len(out))]
 }

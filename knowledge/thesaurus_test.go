@@ -44,15 +44,12 @@ func TestExpand(t *testing.T) {
 			[]Expansion{{"issu", .8}, {"ticket", .72}},
 		},
 		"a loose term expands nothing": {"a card", all, nil},
-		"an effect": {
-			"put the document back to its former version", all,
-			[]Expansion{{"back", 0}, {"roll", .9}}[1:],
-		},
-		"most of an effect":   {"can I have the former version back", all, []Expansion{{"roll", .9}}},
-		"a part of an effect": {"which version", all, nil},
-		"nothing known":       {"zyxglorp", all, nil},
-		"stop words":          {"what is it", all, nil},
-		"no text":             {"", all, nil},
+		"an effect":                    {"put the document back to its former version", all, []Expansion{{"back", 0}, {"roll", .9}}[1:]},
+		"most of an effect":            {"can I have the former version back", all, []Expansion{{"roll", .9}}},
+		"a part of an effect":          {"which version", all, nil},
+		"nothing known":                {"zyxglorp", all, nil},
+		"stop words":                   {"what is it", all, nil},
+		"no text":                      {"", all, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := b.Expand(c.text, 20, c.rare)

@@ -183,8 +183,7 @@ func (r *reading) compareReadings(s *reading) int {
 	return cmp.Or(
 		cmp.Compare(r.model, s.model), slices.Compare(r.vector, s.vector), slices.Compare(r.words, s.words),
 		slices.CompareFunc(r.found, s.found, func(a, b found) int {
-			return cmp.Or(cmp.Compare(a.tool, b.tool),
-				cmp.Compare(a.score, b.score))
+			return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.score, b.score))
 		}),
 	)
 }

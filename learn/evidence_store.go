@@ -177,8 +177,7 @@ func (b *evidenceStore) lastKeys(keys []string, n int) []string {
 		}
 	}
 	slices.SortFunc(turns, func(x, y turn) int {
-		return cmp.Or(cmp.Compare(x.round, y.round),
-			cmp.Compare(x.key, y.key))
+		return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.key, y.key))
 	})
 	var out []string
 	for _, t := range turns[n:] {

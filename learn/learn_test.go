@@ -24,8 +24,7 @@ func TestLearns(t *testing.T) {
 	teach(t, l, 30, "c", 6, 7, 8, 9)
 	settle(t, l)
 	for topic, want := range []int{6, 7, 8, 9} {
-		if got := best(t, l, set, strings.TrimSuffix(topics()[topic],
-			strings.Fields(topics()[topic])[2])); got != want {
+		if got := best(t, l, set, strings.TrimSuffix(topics()[topic], strings.Fields(topics()[topic])[2])); got != want {
 			t.Errorf("topic %d: tool %d comes first, want %d", topic, got, want)
 		}
 	}

@@ -92,9 +92,7 @@ func TestRefusedCallsAreTold(t *testing.T) {
 	}); err != nil || res.IsError || len(f.calls) != 1 {
 		t.Errorf("a call that fits: %v, %v", res, err)
 	}
-	want := []tool.ID{
-		" absent not_found", " absent not_found", "s/off off denied", "s/off off denied",
-	}
+	want := []tool.ID{" absent not_found", " absent not_found", "s/off off denied", "s/off off denied"}
 	if len(l) != len(want) {
 		t.Fatalf("%d are told, want %d", len(l), len(want))
 	}

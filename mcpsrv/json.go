@@ -44,7 +44,6 @@ func foldKey(s string) string {
 // answer.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return r <= ' ' || r == 0x7f || r == 0x85 ||
-			r == 0x2028 || r == 0x2029
+		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
 	}), " ")
 }

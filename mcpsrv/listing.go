@@ -152,10 +152,7 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 	if len(ids) == 0 {
 		return l
 	}
-	out := &listing{
-		version: l.version, entries: slices.Clone(l.entries),
-		at: maps.Clone(l.at),
-	}
+	out := &listing{version: l.version, entries: slices.Clone(l.entries), at: maps.Clone(l.at)}
 	for _, id := range ids {
 		t, ok := set.Get(id)
 		if !ok || t.Disabled {

@@ -65,22 +65,13 @@ func TestAutoChooses(t *testing.T) {
 		capabilities            *mcp.ClientCapabilities
 		want                    Mode
 	}{
-		"small": {small, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil, Full},
-		"one token too large": {
-			small - 1, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil,
-			Dynamic,
-		},
-		"small, stateless":      {small, smallServer(t), "2026-07-28", "anyone", "1", nil, Full},
-		"large, unknown client": {-1, smallServer(t), "2025-11-25", "anyone", "1", nil, Search},
-		"large, known client": {
-			-1, smallServer(t), "2025-06-18", "Visual Studio Code", "1.110.0", nil,
-			Dynamic,
-		},
-		"large, the oldest revision": {-1, smallServer(t), "2024-11-05", "cursor-vscode", "1.0.0", nil, Dynamic},
-		"large, stateless": {
-			-1, smallServer(t), "2026-07-28", "Visual Studio Code", "1.110.0", nil,
-			Search,
-		},
+		"small":                          {small, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil, Full},
+		"one token too large":            {small - 1, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil, Dynamic},
+		"small, stateless":               {small, smallServer(t), "2026-07-28", "anyone", "1", nil, Full},
+		"large, unknown client":          {-1, smallServer(t), "2025-11-25", "anyone", "1", nil, Search},
+		"large, known client":            {-1, smallServer(t), "2025-06-18", "Visual Studio Code", "1.110.0", nil, Dynamic},
+		"large, the oldest revision":     {-1, smallServer(t), "2024-11-05", "cursor-vscode", "1.0.0", nil, Dynamic},
+		"large, stateless":               {-1, smallServer(t), "2026-07-28", "Visual Studio Code", "1.110.0", nil, Search},
 		"large, a version that does not": {-1, smallServer(t), "2025-11-25", "claude-code", "2.0.99", nil, Search},
 		"large, a later version":         {-1, smallServer(t), "2025-11-25", "claude-code", "v3.0", nil, Dynamic},
 		"large, no version":              {-1, smallServer(t), "2025-11-25", "claude-code", "unknown", nil, Search},

@@ -68,8 +68,7 @@ func TestVisibleOnlyAppends(t *testing.T) {
 		last := v.recent[max(0, len(v.recent)-1):]
 		changed := v.addTools([]tool.ID{one}, most)
 		stayed := slices.DeleteFunc(slices.Clone(before), func(id tool.ID) bool {
-			return !slices.Contains(v.order,
-				id)
+			return !slices.Contains(v.order, id)
 		})
 		if !slices.Equal(stayed, v.order[:len(stayed)]) {
 			t.Fatalf("%v became %v", before, v.order)

@@ -71,7 +71,6 @@ func (s *Server) toolsPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp
 	}
 	return &mcp.GetPromptResult{
 		Description: "The tools available now.",
-		Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: Prompt(s.currentSet(),
-			filter)}}},
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: Prompt(s.currentSet(), filter)}}},
 	}, nil
 }

@@ -131,8 +131,7 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 	}
 	for _, one := range f.all {
 		if slices.ContainsFunc(one.Templates, func(t json.RawMessage) bool {
-			return fitsTemplate(stringMember(t,
-				"uriTemplate"), uri)
+			return fitsTemplate(stringMember(t, "uriTemplate"), uri)
 		}) {
 			return one.Server, uri, nil
 		}

@@ -141,10 +141,7 @@ func TestCalls(t *testing.T) {
 		"the server is down": {context.Background(), nil, &tool.Error{Code: tool.Unavailable}, 1, 1},
 		"too slow":           {context.Background(), nil, &tool.Error{Code: tool.Timeout}, 1, 1},
 		"the client went":    {cancelled, nil, context.Canceled, 1, 0},
-		"no such tool": {
-			context.Background(), nil, fmt.Errorf("call: %w", &tool.Error{Code: tool.NotFound}), 0,
-			0,
-		},
+		"no such tool":       {context.Background(), nil, fmt.Errorf("call: %w", &tool.Error{Code: tool.NotFound}), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, m := newWorld(), New(Options{})

@@ -170,8 +170,7 @@ func (n *neighbours) stranger(server, folded, other string) (ref, bool) {
 // ones.
 func hasMixedScript(name string) bool {
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool {
-		return r == '_' || r == '-' || r == ' ' ||
-			r == '.'
+		return r == '_' || r == '-' || r == ' ' || r == '.'
 	}) {
 		if mixesScripts(word) {
 			return true

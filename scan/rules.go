@@ -72,10 +72,6 @@ var rules = []Rule{
 	{"terminal", High, "escape sequences hide or change what a terminal shows", leave},
 }
 
-// Rules returns a copy of all rules, sorted by ID. It does not list those that only [Worse] reports, [Grown] and
-// [Demands].
-func Rules() []Rule { return slices.Clone(rules) }
-
 // ruleOf returns the rule with an ID. For an ID that is not listed it returns a medium rule without texts.
 func ruleOf(id string) Rule {
 	i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })

@@ -178,8 +178,7 @@ func (w *work) checkText(x text) {
 // addFinding notes a finding, once for each rule and field, up to maxFindings.
 func (w *work) addFinding(rule, field, excerpt string) {
 	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool {
-		return f.Rule == rule &&
-			f.Field == field
+		return f.Rule == rule && f.Field == field
 	}) {
 		return
 	}

@@ -86,24 +86,20 @@ func TestDemoNames(t *testing.T) {
 		"camel case":           func(h *tool.Tool) string { return camel(h.Name) },
 		"with a question mark": func(h *tool.Tool) string { return h.Name + "?" },
 		"in a request, id": func(h *tool.Tool) string {
-			return "please run " + string(h.ID()) +
-				" for the report of June"
+			return "please run " + string(h.ID()) + " for the report of June"
 		},
 		"in a request, mcp__": func(h *tool.Tool) string {
 			return "call mcp__" + h.Server + "__" + h.Name + ", it is what the report of June needs"
 		},
 		"in a request, x:name": func(h *tool.Tool) string {
-			return "the report of June (" + h.Server + ":" + h.Name +
-				") is late"
+			return "the report of June (" + h.Server + ":" + h.Name + ") is late"
 		},
 		"in a request, quoted": func(h *tool.Tool) string { return "for the report of June use `" + h.Name + "`." },
 		"in a request, called": func(h *tool.Tool) string {
-			return "use " + h.Server + "." + h.Name +
-				"(x=1) for the report of June"
+			return "use " + h.Server + "." + h.Name + "(x=1) for the report of June"
 		},
 		"in a request, exposed": func(h *tool.Tool) string {
-			return "is " + set.Exposed(h.ID()) +
-				" of use for the report of June?"
+			return "is " + set.Exposed(h.ID()) + " of use for the report of June?"
 		},
 	}
 	for name, decorate := range decorations {

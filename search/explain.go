@@ -71,9 +71,7 @@ func (e *Engine) Lenders(id tool.ID) ([]Lender, error) {
 	if snap == nil || e.o.Base == nil {
 		return nil, nil
 	}
-	place, ok := slices.BinarySearchFunc(snap.Set().All(), id, func(t *tool.Tool,
-		id tool.ID,
-	) int {
+	place, ok := slices.BinarySearchFunc(snap.Set().All(), id, func(t *tool.Tool, id tool.ID) int {
 		return cmp.Compare(t.ID(), id)
 	})
 	if !ok {

@@ -54,8 +54,7 @@ func toolsNamedBy(set *tool.Set, word string) []int {
 		})
 	case isCamelCase(bare):
 		return filterTools(set, set.Spelled(bare), func(t *tool.Tool) bool {
-			return strings.EqualFold(splitName(t.Name),
-				splitName(bare))
+			return strings.EqualFold(splitName(t.Name), splitName(bare))
 		})
 	}
 	return nil

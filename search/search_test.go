@@ -169,8 +169,7 @@ func TestFilters(t *testing.T) {
 		"a category":  {Categories: []string{"OFFICE"}},
 		"read-only":   {ReadOnly: true},
 		"a permission": {Allow: func(x *tool.Tool) bool {
-			return strings.HasPrefix(x.Name, "list") ||
-				strings.HasPrefix(x.Name, "get")
+			return strings.HasPrefix(x.Name, "list") || strings.HasPrefix(x.Name, "get")
 		}},
 		"all of them": {
 			Servers: []string{"forge", "files", "chat", "db", "ops"}, ReadOnly: true,
@@ -302,10 +301,7 @@ func TestDegraded(t *testing.T) {
 	for name, change := range map[string]func(o *Options){
 		"no embedder": func(o *Options) { o.Embedder = nil },
 		"embedder fails": func(o *Options) {
-			o.Embedder = failing{
-				full.Embedder,
-				errors.New("connection refused"),
-			}
+			o.Embedder = failing{full.Embedder, errors.New("connection refused")}
 		},
 		"embedder says timeout":   func(o *Options) { o.Embedder = failing{full.Embedder, context.DeadlineExceeded} },
 		"vectors of other widths": func(o *Options) { o.Embedder = narrow{full.Embedder} },

@@ -125,17 +125,6 @@ func (c *conversations) mostRecent(key conversationKey, tools []tool.ID) []tool.
 	return out
 }
 
-// endSession removes a conversation and its tasks.
-func (c *conversations) endSession(session string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for key, e := range c.byKey {
-		if key.session == session {
-			c.removeConversation(e)
-		}
-	}
-}
-
 // recordCall records that a tool was called, for its conversation and for all, and removes calls that are too old.
 func (c *conversations) recordCall(key conversationKey, id tool.ID) {
 	c.mu.Lock()

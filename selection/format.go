@@ -14,10 +14,7 @@ import (
 
 // allFormats lists the formats that tools can be written in.
 func allFormats() []Format {
-	return []Format{
-		FormatMCP, FormatAnthropic, FormatOpenAI, FormatResponses,
-		FormatGemini,
-	}
+	return []Format{FormatMCP, FormatAnthropic, FormatOpenAI, FormatResponses, FormatGemini}
 }
 
 // writtenTool is a tool in the form of one provider.

@@ -296,8 +296,7 @@ func copyValues(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 		case v == nil:
 			out = out.With("nullable", true)
 		case v == "" || slices.ContainsFunc(kept, func(have any) bool {
-			return string(orderedjson.Append(nil,
-				have)) == string(orderedjson.Append(nil, v))
+			return string(orderedjson.Append(nil, have)) == string(orderedjson.Append(nil, v))
 		}):
 		default:
 			kept = append(kept, v)

@@ -25,12 +25,10 @@ type messageCache struct {
 	least float32       // two messages with a higher cosine mean the same
 	age   time.Duration // after which an entry is forgotten
 
-	mu      sync.Mutex
-	set     *tool.Set // whose tools the entries are of
-	recent  *list.List
-	byText  map[string]*list.Element
-	hits    int
-	lookups int
+	mu     sync.Mutex
+	set    *tool.Set // whose tools the entries are of
+	recent *list.List
+	byText map[string]*list.Element
 }
 
 // cachedMessage is one remembered message with what the search for it found.
@@ -55,7 +53,6 @@ func newCache(most int, least float64, age time.Duration) *messageCache {
 func (c *messageCache) lookupMessage(set *tool.Set, text, key string, v []float32) *searchOutcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lookups++
 	if c.set != set {
 		c.set = set
 		c.recent.Init()
@@ -75,7 +72,6 @@ func (c *messageCache) lookupMessage(set *tool.Set, text, key string, v []float3
 		return nil
 	}
 	c.recent.MoveToFront(e)
-	c.hits++
 	return one.found
 }
 
@@ -116,11 +112,4 @@ func (c *messageCache) storeMessage(set *tool.Set, text, key string, v []float32
 func (c *messageCache) evictMessage(e *list.Element) {
 	one, _ := c.recent.Remove(e).(*cachedMessage)
 	delete(c.byText, one.text)
-}
-
-// hitRate returns how many lookups there were, and how many found something.
-func (c *messageCache) hitRate() (lookups, hits int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lookups, c.hits
 }

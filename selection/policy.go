@@ -102,8 +102,7 @@ func (s policySearcher) Search(ctx context.Context, q tool.Query) (*tool.Result,
 	servers := s.policy.reachableServers()
 	if s.policy.restrictsTools(servers) || now.hidesAnything() {
 		q.Filter.Allow = func(t *tool.Tool) bool {
-			return s.policy.allowsTool(t, servers, now) &&
-				(asked == nil || asked(t))
+			return s.policy.allowsTool(t, servers, now) && (asked == nil || asked(t))
 		}
 	}
 	return s.next.Search(ctx, q)

@@ -88,12 +88,6 @@ func (s *Selector) Called(session string, id tool.ID) {
 	s.conversations.recordCall(conversationKey{session: session}, id)
 }
 
-// End forgets the tools of a conversation and of its tasks.
-func (s *Selector) End(session string) { s.conversations.endSession(session) }
-
-// CacheRate returns how many messages were looked up, and how many of them meant the same as one before.
-func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.hitRate() }
-
 // Select chooses tools: the core ones and those asked for by name; what the message needs, and the last turns of the
 // history with less weight; what earlier turns of the conversation needed; and what the preferences say; as many as the
 // limits allow, each once. The tools of a conversation keep their order, and new ones come after them, so that what a

@@ -326,8 +326,6 @@ func TestConversation(t *testing.T) {
 		say("s", "", "weak", "a9 core, a1 session, a2 session, a3 session, b1 session, b2 session, b9 session, b5 cache, b6 cache")
 		<-time.After(defaultIdle + time.Second)
 		say("s", "", "weak", "a9 core, b5 search, b6 search")
-		s.End("s")
-		say("s", "", "one", "a9 core, a1 search, a2 search, a3 search")
 	})
 }
 
@@ -429,9 +427,6 @@ func TestCache(t *testing.T) {
 		ask("one", true)
 		o.set = tool.NewSet(o.set.All()[1:], "")
 		ask("one", false)
-		if lookups, hits := s.CacheRate(); lookups != 11 || hits != 4 {
-			t.Errorf("%d of %d", hits, lookups)
-		}
 	})
 	o := newOffice()
 	s := selectorOf(o, Preferences{}, func(o *Options) { o.CacheSize = -1 })

@@ -212,8 +212,7 @@ func (w *permissionWorld) anew(seed int) {
 		}
 	}
 	slices.SortFunc(w.views, func(a, b *permissionView) int {
-		return strings.Compare(fmt.Sprint(a.View),
-			fmt.Sprint(b.View))
+		return strings.Compare(fmt.Sprint(a.View), fmt.Sprint(b.View))
 	})
 }
 

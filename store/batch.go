@@ -188,8 +188,7 @@ func (s *Store) applyBatch(tx *bolt.Tx, b *Batch) error {
 			w.deleteKey(string(h[:]))
 		}
 		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int {
-			return bytes.Compare(x[:],
-				y[:])
+			return bytes.Compare(x[:], y[:])
 		}) {
 			w.putSealed(h[:], encodeVector(b.Vectors[h]))
 		}
@@ -200,8 +199,7 @@ func (s *Store) applyBatch(tx *bolt.Tx, b *Batch) error {
 			w.deleteKey(string(h[:]))
 		}
 		for _, h := range slices.SortedFunc(maps.Keys(b.Analyses), func(x, y tool.Hash) int {
-			return bytes.Compare(x[:],
-				y[:])
+			return bytes.Compare(x[:], y[:])
 		}) {
 			w.putSealed(h[:], b.Analyses[h])
 		}

@@ -15,10 +15,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		"only what is due": {Tool: &tool.Tool{Server: "s", Name: "n"}},
 		"borrows nothing":  {Tool: &tool.Tool{Server: "s", Name: "n", NoBorrow: true}},
 		"no hints said":    {Tool: &tool.Tool{Server: "s", Name: "n", Annotations: &tool.Annotations{}}},
-		"other scripts": {Tool: &tool.Tool{
-			Server: "сервер", Name: "工具 with space.and/slash",
-			Description: "\x00\xff",
-		}},
+		"other scripts":    {Tool: &tool.Tool{Server: "сервер", Name: "工具 with space.and/slash", Description: "\x00\xff"}},
 		"before the epoch": {Tool: &tool.Tool{Server: "s", Name: "n"}, First: time.UnixMilli(-5).UTC()},
 		"long description": {Tool: &tool.Tool{Server: "s", Name: "n", Description: string(bytes.Repeat([]byte("x"),
 			1<<20))}},

@@ -54,8 +54,7 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			return saved.err
 		}
 		if saved.err != nil || slices.ContainsFunc(saved.Damaged, func(d Damage) bool {
-			return d.Kind == "bucket" ||
-				d.Kind == "page"
+			return d.Kind == "bucket" || d.Kind == "page"
 		}) {
 			if err := saved.scanPages(s.path); err != nil {
 				return s.explainError(err)

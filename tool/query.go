@@ -105,8 +105,7 @@ func (f *Filter) Match(t *Tool) bool {
 		return false
 	}
 	if len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, func(c string) bool {
-		return strings.EqualFold(c,
-			cmp.Or(t.Category, "other"))
+		return strings.EqualFold(c, cmp.Or(t.Category, "other"))
 	}) {
 		return false
 	}

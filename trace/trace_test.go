@@ -146,8 +146,7 @@ func TestSpans(t *testing.T) {
 		t.Errorf("the error became %v", err)
 	}
 	tr.Close()
-	if c.path != "/v1/traces" || c.headers.Get("X-Key") != "a b" ||
-		c.headers.Get("Content-Type") != "application/json" {
+	if c.path != "/v1/traces" || c.headers.Get("X-Key") != "a b" || c.headers.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %v", c.path, c.headers)
 	}
 	if d := cmp.Diff(map[string]string{"service.name": "desk", "service.version": "1.2.3", "team": "tools"},

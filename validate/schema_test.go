@@ -53,9 +53,8 @@ func TestUncheckable(t *testing.T) {
 		"type of a number":       `{"type":"object","properties":{"a":{"type":7}}}`,
 		"properties of a list":   `{"type":"object","properties":["a"]}`,
 		"larger than any":        `{"type":"object","description":"` + strings.Repeat("x", maxSchema) + `"}`,
-		"many parts": `{"type":"object","allOf":[` + strings.TrimSuffix(strings.Repeat("{},", maxNodes),
-			",") + `]}`,
-		"deeper than any": deep,
+		"many parts":             `{"type":"object","allOf":[` + strings.TrimSuffix(strings.Repeat("{},", maxNodes), ",") + `]}`,
+		"deeper than any":        deep,
 	} {
 		t.Run(name, func(t *testing.T) {
 			schemas, log := logged()

@@ -53,12 +53,9 @@ func killedVerbs(t *testing.T) map[string]*killedVerb {
 		t.Fatal(err)
 	}
 	return map[string]*killedVerb{
-		"import":         {args: just(append([]string{"import"}, fresh...)...), ready: full, steps: true},
-		"import overlay": {args: just("import", overlay), ready: full},
-		"servers add": {
-			args:  just("servers", "add", "--replace", "--no-import", "more", "--", "none"),
-			ready: full,
-		},
+		"import":          {args: just(append([]string{"import"}, fresh...)...), ready: full, steps: true},
+		"import overlay":  {args: just("import", overlay), ready: full},
+		"servers add":     {args: just("servers", "add", "--replace", "--no-import", "more", "--", "none"), ready: full},
 		"servers remove":  {args: just("servers", "remove", "kind00"), ready: full},
 		"learn approve":   {args: just("learn", "approve", "kind01/list_customer"), ready: full},
 		"learn forget":    {args: just("learn", "forget", "--all"), ready: full},

@@ -50,8 +50,7 @@ func TestOverlaysOverHTTP(t *testing.T) {
 			t.Errorf("it finds %+v", hits)
 		}
 		if !slices.ContainsFunc(insight(t, base).Sayings, func(s httpapi.Saying) bool {
-			return s.Text == request &&
-				s.From == "declared"
+			return s.Text == request && s.From == "declared"
 		}) {
 			t.Error("what was said is not told")
 		}

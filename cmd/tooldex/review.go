@@ -121,8 +121,7 @@ func (a *app) approve(cmd *cobra.Command, s *service.Service, server string, nam
 	})
 	for _, name := range names {
 		if !slices.ContainsFunc(review, func(r scan.Review) bool {
-			return r.ID.Name() == name ||
-				string(r.ID) == name
+			return r.ID.Name() == name || string(r.ID) == name
 		}) {
 			return &tool.Error{
 				Code: tool.NotFound, Op: "approve",

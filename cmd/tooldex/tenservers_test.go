@@ -256,8 +256,7 @@ func useOffers(t *testing.T, c *client) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(list.Resources, func(r *mcp.Resource) bool {
-		return strings.HasPrefix(r.URI,
-			"tooldex://everything/")
+		return strings.HasPrefix(r.URI, "tooldex://everything/")
 	})
 	if at < 0 {
 		t.Fatalf("no resource of everything is listed among %d", len(list.Resources))

@@ -150,16 +150,14 @@ func (in *Inspector) searchRequests(ctx context.Context, t *tool.Tool, requests 
 		d.Words = append(d.Words, *p)
 	}
 	slices.SortFunc(d.Words, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(b.Added, a.Added),
-			cmp.Compare(a.Word, b.Word))
+		return cmp.Or(cmp.Compare(b.Added, a.Added), cmp.Compare(a.Word, b.Word))
 	})
 	d.Words = d.Words[:min(mostWords, len(d.Words))]
 	for id, n := range lost {
 		d.LostTo = append(d.LostTo, Lost{id, n})
 	}
 	slices.SortFunc(d.LostTo, func(a, b Lost) int {
-		return cmp.Or(cmp.Compare(b.Requests, a.Requests),
-			cmp.Compare(a.To, b.To))
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.To, b.To))
 	})
 	return d, nil
 }

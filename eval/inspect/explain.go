@@ -92,8 +92,7 @@ func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID
 		x.Wanted = append(x.Wanted, *s)
 	}
 	slices.SortStableFunc(x.Wanted, func(a, b Standing) int {
-		return cmp.Compare(placeOrLast(a.Place),
-			placeOrLast(b.Place))
+		return cmp.Compare(placeOrLast(a.Place), placeOrLast(b.Place))
 	})
 	if len(wanted) == 0 && len(res.Tools) > 0 {
 		s := in.describeHit(&res.Tools[0], 1, spelled)
@@ -193,8 +192,7 @@ func (in *Inspector) describeHit(h *tool.Hit, place int, spelled map[string]stri
 		s.Terms = append(s.Terms, p)
 	}
 	slices.SortFunc(s.Terms, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(b.Added, a.Added),
-			cmp.Compare(a.Word, b.Word))
+		return cmp.Or(cmp.Compare(b.Added, a.Added), cmp.Compare(a.Word, b.Word))
 	})
 	return s
 }

@@ -135,8 +135,7 @@ func (in *Inspector) distinguishingWords(a, b, n int) []string {
 		}
 	}
 	slices.SortFunc(out, func(x, y weighed) int {
-		return cmp.Or(cmp.Compare(y.weight, x.weight),
-			cmp.Compare(x.term, y.term))
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.term, y.term))
 	})
 	texts := make([]string, 0, n)
 	for _, w := range out[:min(n, len(out))] {

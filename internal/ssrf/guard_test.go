@@ -173,8 +173,7 @@ func TestParseAllowed(t *testing.T) {
 // stands for, the other one is reached: so it is the guard that holds.
 func TestTransport(t *testing.T) {
 	secret := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_,
-			_ = io.WriteString(w, "secret")
+		_, _ = io.WriteString(w, "secret")
 	}))
 	defer secret.Close()
 	home := httptest.NewServer(http.RedirectHandler(secret.URL, http.StatusTemporaryRedirect))

@@ -234,8 +234,7 @@ func (p *player) search(ctx context.Context, one task) error {
 			return err
 		}
 		if slices.ContainsFunc(strings.Split(answer, "\n"), func(line string) bool {
-			return strings.HasPrefix(line,
-				"- "+one.tool+"(")
+			return strings.HasPrefix(line, "- "+one.tool+"(")
 		}) {
 			if limit == 5 {
 				p.found++

@@ -302,14 +302,12 @@ func (l *load) run(ctx context.Context) []state {
 	}
 	repeat(200*time.Millisecond, "select", l.choose)
 	repeat(200*time.Millisecond, "calls on standard streams", func(ctx context.Context) error {
-		return l.use(ctx,
-			l.pipe)
+		return l.use(ctx, l.pipe)
 	})
 	repeat(200*time.Millisecond, "call of a server that is killed", l.callMortal)
 	repeat(500*time.Millisecond, "session that is never ended", l.stay)
 	repeat(2*time.Second, "call with a large answer", func(ctx context.Context) error {
-		return l.call(ctx, steady,
-			"fill_page", 1<<20, "xxx")
+		return l.call(ctx, steady, "fill_page", 1<<20, "xxx")
 	})
 	repeat(4*time.Second, "import", l.bring)
 	repeat(10*time.Second, "search on the command line", l.ask)

@@ -16,8 +16,7 @@ import (
 // misbehave has clients and servers do what they should not.
 func (l *load) misbehave(ctx context.Context, repeat func(time.Duration, string, func(context.Context) error)) {
 	repeat(3*time.Second, "storm of changes", func(ctx context.Context) error {
-		return l.call(ctx, stormy, "stir_up",
-			200, "stirred")
+		return l.call(ctx, stormy, "stir_up", 200, "stirred")
 	})
 	repeat(7*time.Second, "kill of a server", l.killMortal)
 	repeat(11*time.Second, "server that ends in mid-call", func(ctx context.Context) error {
@@ -48,8 +47,7 @@ func (l *load) misbehave(ctx context.Context, repeat func(time.Duration, string,
 		return l.stall(ctx, "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+id+"\r\n\r\n")
 	})
 	repeat(2*time.Second, "client that sends half a header", func(ctx context.Context) error {
-		return l.stall(ctx,
-			"GET /search?q=a HTTP/1.1\r\nHost: loc")
+		return l.stall(ctx, "GET /search?q=a HTTP/1.1\r\nHost: loc")
 	})
 	repeat(2*time.Second, "client that sends half a body", func(ctx context.Context) error {
 		return l.stall(ctx, "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")

@@ -90,14 +90,10 @@ func newUpstream() *mcp.Server {
 				return do(ctx, args.N)
 			})
 	}
-	add("echo_number", "Give a number back as it is", func(_ context.Context, n int) (*mcp.CallToolResult,
-		error,
-	) {
+	add("echo_number", "Give a number back as it is", func(_ context.Context, n int) (*mcp.CallToolResult, error) {
 		return text(fmt.Sprint(n))
 	})
-	add("fill_page", "Write a text of so many bytes", func(_ context.Context, n int) (*mcp.CallToolResult,
-		error,
-	) {
+	add("fill_page", "Write a text of so many bytes", func(_ context.Context, n int) (*mcp.CallToolResult, error) {
 		return text(filling(n))
 	})
 	add("take_nap", "Wait for so many milliseconds", func(ctx context.Context, n int) (*mcp.CallToolResult, error) {

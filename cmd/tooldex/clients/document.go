@@ -195,8 +195,7 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 		return nil, err
 	}
 	back := slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool {
-		return childOf(followPath(tree, e.Section),
-			e.Name) != nil
+		return childOf(followPath(tree, e.Section), e.Name) != nil
 	})
 	text := d.Text
 	if d.Format == TOML {

@@ -188,10 +188,7 @@ func TestServersOfClients(t *testing.T) {
 			{"figma", "https://mcp.figma.com/mcp", "enabled_tools"},
 			{"figma dev", "https://mcp.figma.com/mcp", ""},
 		},
-		"windsurf.json": {
-			{"figma", "https://mcp.figma.com/mcp", ""},
-			{"github-mcp-server", "docker", "disabledTools"},
-		},
+		"windsurf.json": {{"figma", "https://mcp.figma.com/mcp", ""}, {"github-mcp-server", "docker", "disabledTools"}},
 	}
 	for fixture, f := range fixtures(t) {
 		t.Run(fixture, func(t *testing.T) {
