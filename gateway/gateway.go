@@ -20,13 +20,13 @@ import (
 // Options configure a Gateway. The zero value is ready for use.
 type Options struct {
 	// Logger receives what servers print to stderr, their stray output, and what happens to them. Nil means none.
-	// Secrets that variables and headers brought into a configuration are taken out.
+	// Secrets from variables and headers of a configuration are redacted.
 	Logger *slog.Logger
 	// Name and Version are how the gateway introduces itself to servers. Empty means "tooldex" and "0".
 	Name, Version string
 
-	// StartTimeout bounds how long a server takes to start and shake hands, unless its configuration has a bound of its
-	// own. The time in which a package runner such as npx installs it does not count, up to 5 min. Zero means 60 s.
+	// StartTimeout bounds how long a server may take to start and initialize, unless its configuration has a bound of
+	// its own. Up to 5 min of installation by a package runner such as npx do not count. Zero means 60 s.
 	StartTimeout time.Duration
 	// CallTimeout bounds a call, and a page of a listing, unless the server's configuration has a timeout of its own.
 	// Zero means 2 min.
@@ -35,8 +35,8 @@ type Options struct {
 	// CloseGrace is the time between closing a process's input, terminating and killing it when the Gateway is closed.
 	// Zero means 2 s.
 	CloseGrace   time.Duration
-	requestGrace time.Duration // for which a server's own requests may stay unread; zero means openRequestsGrace
-	queueTimeout time.Duration // for which a call waits for its turn on a server; zero means 30 s
+	requestGrace time.Duration // how long a server's own requests may stay unread; zero means openRequestsGrace
+	queueTimeout time.Duration // how long a call waits for a slot of a server; zero means 30 s
 	firstBackoff time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
 	maxBackoff   time.Duration // longest such pause; zero means 1 min
 
@@ -46,37 +46,36 @@ type Options struct {
 	// Bytes of a message longer than maxMessage that are read and dropped. Zero means maxSkipped.
 	maxSkippedBytes int
 
-	idleTimeout time.Duration // without use after which a server is stopped; zero means 10 min, less means never
+	idleTimeout time.Duration // a server unused for this long is stopped; zero means 10 min, less means never
 
-	// Dir is the folder in which it is kept, from run to run, what servers offer beside their tools. Empty means
-	// nowhere.
+	// Dir is the folder that stores, from run to run, what servers offer beside their tools. Empty stores nothing.
 	Dir string
 	// Known returns how many tools of a server are stored, for the status of one that was not asked yet. Nil means
 	// none.
 	Known func(server string) int
 
-	// AllowPrivate are addresses (10.1.2.3), networks (10.0.0.0/8) and names in private networks to which servers may
-	// send us by redirects and by what they say of their authorization servers; "*" is all. What is not one of these is
-	// logged, and allows nothing. Where a configuration points needs no leave.
+	// AllowPrivate lists private addresses (10.1.2.3), networks (10.0.0.0/8) and names to which servers may redirect
+	// us, or where their authorization servers may be; "*" is all. Other values are logged and ignored. Addresses of
+	// the configuration are always allowed.
 	AllowPrivate []string
 
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil finds
 	// none.
 	LookupEnv func(name string) (string, bool)
-	// EnvNames lists the variables that LookupEnv finds, of which child processes inherit further ones: those of proxies,
-	// npm, nvm and uv. Nil lists none.
+	// EnvNames lists the variables that LookupEnv finds. Child processes also inherit those of proxies, npm, nvm and uv
+	// among them. Nil lists none.
 	EnvNames func() []string
-	// OnListChanged is called with a server's name after it announced a change of its tools, and after it was started
-	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may.
+	// OnListChanged is called with a server's name after it announced a change of its tools, and after each start.
+	// Announcements that come together are one call. Calls for one server never overlap, those for several may.
 	// It may call the gateway, but not Close, which waits for it.
 	OnListChanged func(server string)
-	// OnFeatures is called with a server's name after something changed that it offers beside its tools, and
-	// OnResourceUpdated after a resource did that a client has subscribed to. They must not block.
+	// OnFeatures is called with a server's name after a change of what it offers beside its tools, OnResourceUpdated
+	// after a change of a resource to which a client has subscribed. Neither may block.
 	OnFeatures        func(server string)
 	OnResourceUpdated func(server, uri string)
 
-	outbound ssrf.Options  // AllowPrivate, and what tests say of networks
-	starts   chan struct{} // holds an item for each start that has its turn
+	outbound ssrf.Options  // AllowPrivate, and networks of tests
+	starts   chan struct{} // has an item for each start in progress
 }
 
 // withDefaults returns o with every zero value replaced, so that the rest of the package need not know the defaults.

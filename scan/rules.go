@@ -65,7 +65,7 @@ var rules = []Rule{
 	},
 	{"role", High, "it gives the model another role than the one that it has", leave},
 	{"secrets", High, "it has the model read files that hold secrets, or pass them on", leave},
-	{"shadow", High, "it tells how a tool of another server is to be used", leave},
+	{"shadow", High, "it gives orders about a tool of another server", leave},
 	{"similar", Medium, "its name is that of another server's but for one letter", ask},
 	{"split", High, "an instruction is spread over several fields, so that none alone looks wrong", leave},
 	{"steer", Medium, "it has the model put into its answers what serves another than the user", ask},

@@ -14,7 +14,7 @@ export const catalogue = {
   listeners: new Set(),
 };
 
-function told() {
+function notifyListeners() {
   catalogue.byID = new Map(catalogue.items.map((t) => [t.id, t]));
   catalogue.enabled = 0;
   catalogue.tokens = 0;
@@ -42,12 +42,12 @@ export async function loadCatalogue() {
     cursor = list.nextCursor ?? '';
     if (!catalogue.loaded && cursor) {
       catalogue.items = items;
-      told();
+      notifyListeners();
     }
   } while (cursor);
   catalogue.items = items;
   catalogue.loaded = true;
-  told();
+  notifyListeners();
 }
 
 // changed updates one tool in the catalogue.
@@ -57,7 +57,7 @@ export function changed(tool) {
   item.disabled = tool.disabled ?? false;
   item.summary = tool.summary;
   item.category = tool.category;
-  told();
+  notifyListeners();
 }
 
 export const categoryOf = (t) => t.category || 'other';

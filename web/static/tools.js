@@ -352,7 +352,7 @@ class Tree {
     this.active();
   }
 
-  // isOpen tells whether a group shows its tools. The only one does, unless somebody closed it.
+  // isOpen returns whether a group shows its tools. The only one does, unless somebody closed it.
   isOpen(name) {
     return this.expanded.has(`${this.by} ${name}`) || (this.groups.length === 1 && !this.closed.has(name));
   }
