@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
 	"tooldex/internal/limit"
 	"tooldex/tool"
 )
@@ -33,6 +35,8 @@ type limits struct {
 	streams int
 	// bodies bounds the bytes of all bodies that are in memory at once.
 	bodies int64
+	// unread bounds the bytes of answers that are being written at once, and unreadEach those of one client.
+	unread, unreadEach int64
 	// body bounds the bytes of one request's body; a message to /mcp may have maxMessage.
 	body int64
 	// conns bounds the connections. A new one beyond it replaces the one that has been idle for longest; if none is
@@ -53,6 +57,7 @@ func (l limits) withDefaults() limits {
 	l.calls = cmp.Or(l.calls, 1024)
 	l.streams = cmp.Or(l.streams, 4096)
 	l.bodies = cmp.Or(l.bodies, 256<<20)
+	l.unread, l.unreadEach = cmp.Or(l.unread, 512<<20), cmp.Or(l.unreadEach, 64<<20)
 	l.body = cmp.Or(l.body, 1<<20)
 	l.conns = cmp.Or(l.conns, min(16_384, openFiles()/4*3)) // the rest is for servers and the store
 	l.headerTime = cmp.Or(l.headerTime, 10*time.Second)
@@ -69,6 +74,7 @@ const maxMessage = 4 << 20
 type loadShedder struct {
 	requests, calls, streams *limit.Gate
 	held                     atomic.Int64 // bytes of bodies in memory
+	unread                   unreadAnswers
 }
 
 // newLoadShedder returns a loadShedder that admits as much as l says.
@@ -76,6 +82,7 @@ func newLoadShedder(l limits) *loadShedder {
 	return &loadShedder{
 		requests: limit.New(l.requests, l.waiting, l.wait), calls: limit.New(l.calls, 0, 0),
 		streams: limit.New(l.streams, 0, 0),
+		unread:  unreadAnswers{each: l.unreadEach, all: l.unread, clients: map[string]int64{}},
 	}
 }
 
@@ -106,8 +113,8 @@ var (
 	}
 )
 
-// admitRequest makes a request wait for its turn, once its body has arrived: a client that sends slowly takes no place
-// from others.
+// admitRequest makes a request wait for its turn, once its body has arrived, and ends its turn when its answer begins to
+// be written: a client that sends or reads slowly takes no place from others. A stream keeps its place.
 func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		g := s.load.gateOf(c)
@@ -126,9 +133,23 @@ func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+		leave = sync.OnceFunc(leave)
 		defer leave()
+		if !isStream(c) {
+			w := c.Response().Writer
+			c.Response().Writer = &answerWriter{w, leave, &s.load.unread, clientOf(c)}
+			defer func() { c.Response().Writer = w }()
+		}
 		return next(c)
 	}
+}
+
+// clientOf names who made a request: the owner of its token, or its address.
+func clientOf(c echo.Context) string {
+	if who := access.PrincipalOf(c.Request().Context()); who.Name != "" {
+		return who.Name
+	}
+	return c.RealIP()
 }
 
 // bufferBody reads a body to its end, and replaces it by one in memory. It returns how many bytes that are, also with

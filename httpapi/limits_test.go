@@ -146,6 +146,41 @@ func TestOverload(t *testing.T) {
 	}
 }
 
+// TestStoppedReadersKeepNoPlaces has clients stop reading large answers, as many as there are places: others are served.
+// One client that leaves too much unread loses the next answer.
+func TestStoppedReadersKeepNoPlaces(t *testing.T) {
+	const size = 1 << 20
+	change := func(o *Options) { o.limits = limits{requests: 2, waiting: -1, calls: 2, unreadEach: 4 * size} }
+	bubble(t, change, func(t *testing.T, f *fixture, l *pipes) {
+		f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
+			return &tool.CallResult{Raw: json.RawMessage(`{"content":"` + strings.Repeat("x", size) + `"}`)}, nil
+		}
+		request := post("/api/tools/files/read_file/call", `{}`)
+		for i := range 3 {
+			c := l.connect(t)
+			defer c.Close()
+			if _, err := io.WriteString(c, request); err != nil {
+				t.Fatal(err)
+			}
+			begin := make([]byte, len("HTTP/1.1 200"))
+			if _, err := io.ReadFull(c, begin); err != nil || string(begin) != "HTTP/1.1 200" {
+				t.Errorf("answer %d begins with %q, %v", i, begin, err)
+			}
+			synctest.Wait()
+		}
+		wantAnswer(t, l, "a search beside them", question, http.StatusOK)
+		c := l.connect(t)
+		defer c.Close()
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(c)
+		if len(got) > size/2 {
+			t.Errorf("beyond what one client may leave unread, %d bytes are sent, %v", len(got), err)
+		}
+	})
+}
+
 // TestTurns holds that a request waits for its turn, for a while, and that only so many do.
 func TestTurns(t *testing.T) {
 	change := func(o *Options) { o.limits = limits{requests: 1, waiting: 1, wait: 2 * time.Second} }
@@ -284,11 +319,14 @@ func TestReadersThatStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-time.After(defaultLimits.stallTime - time.Second)
-				if open := f.load.calls.Inside() + f.load.streams.Inside(); open != 1 {
+				if open := len(f.load.unread.clients) + f.load.streams.Inside(); open != 1 {
 					t.Errorf("%d answers are being written, want one", open)
 				}
+				if n := f.load.calls.Inside(); n != 0 {
+					t.Errorf("an answer that nobody reads keeps %d places", n)
+				}
 				<-time.After(5 * time.Second)
-				if open := f.load.calls.Inside() + f.load.streams.Inside(); open != 0 {
+				if open := len(f.load.unread.clients) + f.load.streams.Inside(); open != 0 {
 					t.Errorf("an answer that nobody reads is still being written after %v", defaultLimits.stallTime)
 				}
 				_ = c.Close()
