@@ -137,6 +137,7 @@ const (
 	shownRecords = 50                     // without --limit and --since
 )
 
+// auditShow prints the latest records that pass the filter, or all since a time if the filter has one and no limit.
 func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	most := a.limit
 	if most == 0 && f.since == "" {
@@ -282,6 +283,8 @@ func newAuditVerify(a *app) *cobra.Command {
 	return cmd
 }
 
+// auditReport prints the result of a verification. The anchor is to be kept elsewhere: it proves later that no record
+// was removed.
 func auditReport(w io.Writer, r *audit.Report) error {
 	for _, n := range r.Notes {
 		fmt.Fprintln(w, "note: "+makePrintable(n))

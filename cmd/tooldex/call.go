@@ -140,6 +140,7 @@ func (a *app) saysYes(question string) bool {
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
+// showProgress prints the server's progress to stderr, so that stdout has the result alone.
 func (a *app) showProgress(p tool.Progress) {
 	if p.Total > 0 {
 		fmt.Fprintf(a.stderr, "%.0f of %.0f %s\n", p.Progress, p.Total, makePrintable(p.Message))

@@ -93,6 +93,7 @@ func (a *app) withStoredTools(cmd *cobra.Command, at func(s *service.Service)) {
 	at(s)
 }
 
+// toolNames lists the exposed names of all stored tools, for shell completion.
 func (a *app) toolNames(cmd *cobra.Command, _ []string) (out []string) {
 	a.withStoredTools(cmd, func(s *service.Service) {
 		set := s.Catalog.Set()
@@ -140,6 +141,7 @@ func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
 	return out
 }
 
+// serverNames lists the servers that are configured, stored, or have stored tools, each once.
 func (a *app) serverNames(cmd *cobra.Command, _ []string) (out []string) {
 	names := map[string]bool{}
 	for _, s := range a.config().Servers {

@@ -263,6 +263,7 @@ func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
 	return clients.Own{Name: f.name, Command: program, Args: append(args, f.args...)}, nil
 }
 
+// sameFile reports whether two paths lead to one existing file, links followed.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -91,6 +91,7 @@ func (a *app) describeTools(s *service.Service, names []string, detail bool) ([]
 	return found, errors.Join(errs...)
 }
 
+// describe returns everything about a tool that clients may see, in the members of the JSON output.
 func describe(set *tool.Set, t *tool.Tool) description {
 	return description{
 		ID: t.ID(), Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary, Description: t.Description,

@@ -60,6 +60,7 @@ func (a *app) runChecks(ctx context.Context, o doctor.Options) error {
 	return nil
 }
 
+// diagnosisText prints the findings with their remedies, coloured on a terminal.
 func (a *app) diagnosisText(w io.Writer, out doctor.Diagnosis) error {
 	colours := a.usesColours(a.stdout)
 	tints := map[string]string{doctor.Fine: "32", doctor.Fixed: "32", doctor.Note: "36", doctor.Warn: "33", doctor.Broken: "31"}

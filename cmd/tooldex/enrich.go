@@ -91,6 +91,8 @@ const enrichHeader = `# Requests that should find these tools, in other words th
 # description and parameters are for you and are not read back. Then: tooldex enrich apply FILE
 `
 
+// writeForm writes the form to fill in to a file, or to stdout if the name is empty. An existing file is replaced
+// whole.
 func (a *app) writeForm(file string, entries []enrich.ProposalEntry) error {
 	var text strings.Builder
 	text.WriteString(enrichHeader)

@@ -51,6 +51,7 @@ func pendingProposals(s *service.Service, ids []tool.ID) []tool.Proposal {
 	return out
 }
 
+// readProposals reads a form that was filled in.
 func readProposals(path string) ([]tool.Proposal, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

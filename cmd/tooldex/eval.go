@@ -83,6 +83,7 @@ func (f *evalFlags) options() (eval.Options, error) {
 	return eval.Options{Mode: tool.Mode(f.mode), Split: f.split, Kinds: f.kinds, Sample: f.sample}, nil
 }
 
+// gates parses gates, and makes a wrong one a usage error.
 func (f *evalFlags) gates(given []string, parse func(string) (eval.Gate, error)) ([]eval.Gate, error) {
 	var gates []eval.Gate
 	for _, s := range given {
@@ -112,6 +113,7 @@ type evaluated struct {
 	Compare *eval.Comparison `json:"compare"`
 }
 
+// eval measures a set and writes all reports before it fails for a missed gate, so that CI keeps them.
 func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.Gate) error {
 	options, err := f.options()
 	if err != nil {
@@ -178,6 +180,8 @@ func (f *evalFlags) writeReports(report *eval.Report, verdicts []eval.Verdict, c
 	return nil
 }
 
+// printEval prints a report. JSON and YAML have the single requests only if cases is set, since they are by far the
+// largest part.
 func (a *app) printEval(report *eval.Report, comparison *eval.Comparison, cases bool) error {
 	if a.format != "table" && !cases { // the table only counts them
 		copied := *report

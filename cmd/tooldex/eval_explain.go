@@ -75,6 +75,7 @@ func (l *labelled) explain(ctx context.Context, names []string, query string) ([
 	return out, nil
 }
 
+// resolve returns the IDs of named tools. The first unknown or ambiguous name is the error.
 func (l *labelled) resolve(names []string) ([]tool.ID, error) {
 	var out []tool.ID
 	for _, name := range names {
@@ -203,6 +204,7 @@ func standingText(w io.Writer, s *inspect.Standing, depth int) {
 	}
 }
 
+// partsFrom lists the words that added to a score from one source, with what each added.
 func partsFrom(parts []inspect.Part, from string) string {
 	var out []string
 	for _, p := range parts {
@@ -213,6 +215,7 @@ func partsFrom(parts []inspect.Part, from string) string {
 	return strings.Join(out, ", ")
 }
 
+// leads lists words with their lead over the other tool, in parentheses; "" without words.
 func leads(terms []inspect.Lead) string {
 	if len(terms) == 0 {
 		return ""

@@ -57,6 +57,7 @@ func newEvalInit(a *app) *cobra.Command {
 	return cmd
 }
 
+// draft writes a set to be labelled: a folder with the tools as well, or a YAML file of requests alone.
 func (a *app) draft(l *labelled, f *initFlags) error {
 	ext := strings.ToLower(filepath.Ext(f.out))
 	folder := ext != ".yaml" && ext != ".yml"

@@ -86,6 +86,7 @@ func (a *app) openCases(ctx context.Context, file string) (*service.Service, *ev
 	return s, set, nil
 }
 
+// openDemoSet opens the demo catalogue with its labelled requests. Close the service after use.
 func (a *app) openDemoSet(ctx context.Context) (*service.Service, *eval.Dataset, error) {
 	a.demo = true
 	s, err := a.open(ctx, service.ToSearch)

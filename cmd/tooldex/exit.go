@@ -44,6 +44,7 @@ type silent int
 
 func (s silent) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 
+// exitCode returns the exit code of an error: the same four codes for every command, which docs/reference lists.
 func exitCode(err error) int {
 	var quiet silent
 	switch {

@@ -156,6 +156,7 @@ func refusedAll(r catalog.Report) bool {
 	})
 }
 
+// reportLine says in one line what an import changed.
 func reportLine(r catalog.Report) string {
 	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", makePrintable(r.Source), len(r.Added),
 		len(r.Changed), len(r.Removed), r.Unchanged)

@@ -93,6 +93,7 @@ func (m modelCount) String() string {
 	return out
 }
 
+// readStatus reads the figures from the file, not from memory, so that damage shows.
 func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus, error) {
 	model, err := builtinModel()
 	if err != nil {

@@ -69,6 +69,7 @@ func (a *app) printLearned(r *learn.Report) error {
 // shownRequests bounds the requests of one tool in the table; JSON has all of them.
 const shownRequests = 5
 
+// learnedText prints what was learned about each tool, with its five most frequent requests.
 func learnedText(w io.Writer, r *learn.Report) error {
 	var rows [][]string
 	for _, t := range r.Tools {

@@ -30,6 +30,8 @@ func (a *app) newProgress() *progress {
 	return &progress{w: a.stderr, log: a.log, terminal: isTerminal(a.stderr), start: now, last: now}
 }
 
+// update shows how far the work is: first after a second, then once a second in the log, or ten times on a terminal. It
+// is safe for concurrent use.
 func (p *progress) update(what string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

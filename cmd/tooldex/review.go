@@ -112,6 +112,8 @@ func newServersApprove(a *app) *cobra.Command {
 	return cmd
 }
 
+// approve accepts the named tools, or all that are held, or with every all that have findings. With look it only prints
+// them. It accepts the forms that were printed: a tool that changes meanwhile stays held.
 func (a *app) approve(cmd *cobra.Command, s *service.Service, server string, names []string, every, look bool) error {
 	review := slices.DeleteFunc(reviewOf(s, []string{server}), func(r scan.Review) bool {
 		if len(names) > 0 {

@@ -156,6 +156,7 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 	}
 }
 
+// tokenLines returns what may be shown of tokens: never the hash.
 func tokenLines(tokens []access.Token, now time.Time) []tokenLine {
 	out := make([]tokenLine, len(tokens))
 	for i, t := range tokens {
