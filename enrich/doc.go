@@ -1,5 +1,6 @@
 // Package enrich keeps the search phrases that models and people write for tools that are hard to find.
 //
+// [Enricher.Run] has a [Writer] write them: a program such as an installed agent, or a chat model of Ollama.
 // [Enricher.Unfamiliar] lists the tools that need them. [ParseProposals] reads a file of proposals; [Enricher.Propose]
 // checks them and keeps what passes until a person approves it, [Enricher.Enrich] puts it in force at once. Both are
 // stored as overlays of the catalogue, so that every process sees them. [Enricher.Try] measures in memory what a

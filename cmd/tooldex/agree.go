@@ -23,15 +23,22 @@ func (a *app) confirmChange(text, path string, f *connectFlags) (bool, error) {
 	if a.format == "table" {
 		a.showDifference(text)
 	}
-	switch {
-	case f.dryRun:
+	if f.dryRun {
 		return false, nil
-	case f.yes:
+	}
+	return a.confirmOnce("write "+path+"?", f.yes)
+}
+
+// confirmOnce reports whether a person at a terminal answers a question with yes; yes answers it beforehand. It is a
+// usage error if nobody can be asked, and ends with exit code 1 at a no.
+func (a *app) confirmOnce(question string, yes bool) (bool, error) {
+	switch {
+	case yes:
 		return true, nil
 	case !isTerminal(a.stdin):
 		return false, unasked
 	}
-	fmt.Fprintf(a.stderr, "write %s? [y/N] ", path)
+	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
 	answer, err := bufio.NewReader(a.stdin).ReadString('\n')
 	if errors.Is(err, io.EOF) && answer == "" {
 		fmt.Fprintln(a.stderr)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,27 +19,26 @@ import (
 )
 
 func newEnrich(a *app) *cobra.Command {
-	var with, file string
+	var f enrichFlags
 	cmd := &cobra.Command{
 		Use:   "enrich",
 		Short: "Add search phrases for tools that search does not recognise",
-		Long: "Add search phrases for tools that search does not recognise, by requests that somebody writes for them: you, or a language\n" +
-			"model. export writes a form, and apply reads it back; --with has a chat model of an Ollama server fill it in. An\n" +
-			"agent fills it in over MCP, by the prompt enrich_tools; what it writes waits until approve, and finds nothing until\n" +
-			"then. All of it is checked, told apart from what tools say of themselves, and taken back by forget.",
-		Example: "  tooldex enrich export --file enrich.yaml\n" +
-			"  tooldex enrich --with ollama:llama3.2 --file enrich.yaml\n  tooldex enrich apply enrich.yaml",
+		Long: "Add search phrases for tools that search does not recognise. The agent that is installed writes them (claude, codex or\n" +
+			"gemini), or what --with names. The command says what that costs in tokens and asks once. Phrases are checked, measured, kept\n" +
+			"apart from what tools say of themselves, and removed by forget. A run that is interrupted goes on where it was.\n" +
+			"Without a model, export writes a form and apply reads it back; over MCP, an agent fills it in by the prompt enrich_tools.",
+		Example: "  tooldex enrich --with ollama:llama3.2 --dry-run\n  tooldex enrich --with ollama:llama3.2 --yes --pending\n" +
+			"  tooldex enrich forget --all",
 		Args: unknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if with == "" {
-				return cmd.Help()
-			}
-			return a.enrichWith(cmd.Context(), with, file)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.enrichWith(cmd.Context(), &f) },
 	}
-	cmd.Flags().StringVar(&with, "with", "", "have ollama:MODEL write for the tools that need it; the result is a file to be reviewed")
-	cmd.Flags().StringVar(&file, "file", "", "where to write; default standard output")
-	a.limitFlag(cmd, "of how many tools (default 20)")
+	cmd.Flags().StringVar(&f.with, "with", "", "who writes: claude, codex, gemini, ollama:MODEL or command:LINE; default the first of these agents that is installed")
+	cmd.Flags().StringVar(&f.file, "file", "", "write a form to review and apply, instead of storing the phrases")
+	cmd.Flags().BoolVar(&f.pending, "pending", false, "have the phrases wait for approve")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what it would cost")
+	cmd.MarkFlagsMutuallyExclusive("file", "pending")
+	a.limitFlag(cmd, "for at most so many tools (default all)")
 	cmd.AddCommand(newEnrichExport(a), newEnrichMeasure(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a),
 		newEnrichForget(a))
 	return cmd
@@ -58,33 +58,10 @@ func (a *app) emptyForm(s *service.Service, names []string) ([]enrich.ProposalEn
 		}
 		tools = append(tools, t)
 	}
-	limit := a.limit
-	if limit == 0 {
-		limit = enrichBatch
-	}
 	if len(names) == 0 {
-		for _, one := range enrich.New(s.Catalog).Unfamiliar(limit) {
-			if t, ok := set.Get(one.ID); ok {
-				tools = append(tools, t)
-			}
-		}
+		return enrich.New(s.Catalog).UnfamiliarForm(cmp.Or(a.limit, enrichBatch)), nil
 	}
-	out := make([]enrich.ProposalEntry, len(tools))
-	for i, t := range tools {
-		const enough = 600 // bytes of a description, which say what the tool is for
-		description := t.Description
-		if len(description) > enough {
-			description = strings.ToValidUTF8(description[:enough], "") + "…"
-		}
-		out[i] = enrich.ProposalEntry{
-			Proposal:    tool.Proposal{Tool: t.ID(), Utterances: []string{}},
-			Description: description,
-		}
-		for _, p := range t.Parameters() {
-			out[i].Parameters = append(out[i].Parameters, p.Name)
-		}
-	}
-	return out, nil
+	return enrich.EmptyForm(tools), nil
 }
 
 const enrichHeader = `# Requests that should find these tools, in other words than the tools' own: six or so for each, of 8 to 160 characters.
@@ -291,6 +268,11 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 			ids[i] = t.ID()
 		}
 	}
+	return a.moveStored(ctx, s, ids, how)
+}
+
+// moveStored measures, if how asks for it, and applies how to tools by their IDs; no IDs mean all tools.
+func (a *app) moveStored(ctx context.Context, s *service.Service, ids []tool.ID, how moving) (err error) {
 	var m *service.EnrichmentEffect
 	if how.use == service.ToSearch {
 		if m, _, err = s.MeasureProposals(ctx, pendingProposals(s, ids)); err != nil {

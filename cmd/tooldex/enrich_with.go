@@ -4,50 +4,123 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 
 	"tooldex/enrich"
 	"tooldex/service"
+	"tooldex/tool"
 )
 
-// enrichWith makes a chat model fill in the form, and writes it for a person to review and apply. A tool for which the
-// model fails is left empty, unless it is the first: then the model does not work at all.
-func (a *app) enrichWith(ctx context.Context, with, file string) error {
-	model, ok := strings.CutPrefix(with, "ollama:")
-	if !ok || model == "" {
-		return usageError{fmt.Sprintf("%q is no model that can write", with), "name a chat model of an Ollama " +
-			"server: --with ollama:MODEL"}
+// enrichFlags are the flags of enrich itself.
+type enrichFlags struct {
+	with, file   string
+	pending, yes bool
+	dryRun       bool
+}
+
+// enrichWith has a model write for the tools that search recognises least. It says what that costs and asks once. What
+// passes the checks takes effect at once, or waits with --pending, or is written to --file for a person to apply.
+func (a *app) enrichWith(ctx context.Context, f *enrichFlags) error {
+	writer, err := a.openWriter(f.with)
+	if err != nil {
+		return err
 	}
-	base, err := url.Parse(cmp.Or(service.OllamaURL(a.config().OllamaHost), "http://127.0.0.1:11434"))
-	if err != nil || base.Host == "" {
-		return usageError{"OLLAMA_HOST is not an address", "give it like 127.0.0.1:11434"}
-	}
-	s, err := a.open(ctx, service.ToChange)
+	s, err := a.open(ctx, service.ToSearch)
 	if err != nil {
 		return err
 	}
 	defer a.close(s)
-	entries, err := a.emptyForm(s, nil)
+	e := enrich.New(s.Catalog)
+	entries := e.UnfamiliarForm(a.limit)
+	if len(entries) == 0 {
+		fmt.Fprintln(a.stderr, "search recognises every tool, or has enough phrases for it")
+		return silent(exitNone)
+	}
+	plan, err := enrich.MakePlan(entries)
 	if err != nil {
 		return err
 	}
-	if len(entries) == 0 {
-		fmt.Fprintln(a.stderr, "every tool is of a known kind, or has requests enough")
-		return silent(exitNone)
+	fmt.Fprintf(a.stderr, "%s writes search phrases for %d tools of %d servers: about %s tokens to read and %s to write\n",
+		writer.Name(), plan.Tools, plan.Servers, thousands(plan.Input), thousands(plan.Output))
+	if f.dryRun {
+		return a.print(plan, func(io.Writer) error { return nil })
 	}
-	w := enrich.NewOllamaWriter(base, model)
+	if ok, err := a.confirmOnce("go on?", f.yes); err != nil || !ok {
+		return err
+	}
 	p := a.newProgress()
 	defer p.clearLine()
-	for i := range entries {
-		if err := w.Write(ctx, &entries[i]); err != nil {
-			if i == 0 || ctx.Err() != nil {
-				return err
-			}
-			a.log.Warn("no requests for a tool", "tool", entries[i].Tool, "error", err)
+	update := func(done, total int) { p.update("writing with "+writer.Name(), done, total) }
+	if f.file != "" {
+		filled, failures, err := plan.Fill(ctx, writer, update)
+		if err != nil {
+			return err
 		}
-		p.update("writing requests with "+with, i+1, len(entries))
+		a.reportRun(&enrich.Outcome{Failures: failures})
+		return a.writeForm(f.file, filled)
 	}
+	out, err := e.Run(ctx, writer, plan, update)
 	p.clearLine()
-	return a.writeForm(file, entries)
+	if out != nil {
+		a.reportRun(out)
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(out.Tools) == 0:
+		return silent(exitNone)
+	case f.pending:
+		fmt.Fprintf(a.stderr, "%d texts wait: see tooldex enrich list, then tooldex enrich approve --all\n", out.Kept)
+		return nil
+	}
+	return a.moveStored(ctx, s, out.Tools, moving{"enriched", (*enrich.Enricher).Approve, service.ToSearch})
+}
+
+const writersHint = "name claude, codex, gemini, ollama:MODEL or command:LINE"
+
+// openWriter returns the writer of this name; without a name, the first agent that is installed.
+func (a *app) openWriter(name string) (enrich.Writer, error) {
+	if name == "" {
+		if w, ok := enrich.FindAgent(); ok {
+			return w, nil
+		}
+		return nil, usageError{"no agent is installed that could write", "name a model, --with ollama:MODEL, or a program, " +
+			"--with command:LINE; or write yourself: tooldex enrich export"}
+	}
+	model, ok := strings.CutPrefix(name, "ollama:")
+	if !ok || model == "" {
+		w, err := enrich.OpenProgram(name)
+		if tool.CodeOf(err) == tool.Invalid {
+			return nil, usageError{fmt.Sprintf("%q cannot write search phrases", name), writersHint}
+		}
+		return w, err
+	}
+	base, err := url.Parse(cmp.Or(service.OllamaURL(a.config().OllamaHost), "http://127.0.0.1:11434"))
+	if err != nil || base.Host == "" {
+		return nil, usageError{"OLLAMA_HOST is not an address", "give it like 127.0.0.1:11434"}
+	}
+	return enrich.NewOllamaWriter(base, model), nil
+}
+
+// reportRun prints what was refused, what failed and how many tools got nothing.
+func (a *app) reportRun(out *enrich.Outcome) {
+	for _, f := range out.Findings {
+		fmt.Fprintln(a.stderr, makePrintable(f.String()))
+	}
+	for _, err := range out.Failures {
+		a.log.Warn("a batch was not written", "error", err)
+	}
+	if n := len(out.Silent); n > 0 {
+		fmt.Fprintf(a.stderr, "nothing was written for %d tools; tooldex enrich goes on with them\n", n)
+	}
+}
+
+// thousands writes a number of tokens to two digits.
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%.2gk", float64(n)/1000)
 }
