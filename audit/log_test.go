@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,12 +244,56 @@ func TestRotation(t *testing.T) {
 	if err := os.Remove(l.filePath(headName)); err != nil {
 		t.Fatal(err)
 	}
-	if r := verified(t, dir); len(r.Notes) == 0 {
-		t.Error("nobody says that the head is not there")
+	if got := faults(t, dir); !slices.Equal(got, []Fault{Shortened}) {
+		t.Errorf("without the head: %v", got)
 	}
 	fill(t, closing(t, New(Options{Dir: dir, MaxSize: 2000, MaxFiles: 3})), 1)
-	if r := verified(t, dir); r.Head.Seq != 62 || !strings.Contains(strings.Join(r.Notes, "\n"), "the head file was lost") {
-		t.Errorf("report %+v, want one more record, and one that says that the head was lost", r)
+	if got := faults(t, dir); !slices.Equal(got, []Fault{Shortened}) {
+		t.Errorf("after the head was made anew: %v, want a place that says that it was lost", got)
+	}
+}
+
+// faults returns what Verify finds wrong.
+func faults(t *testing.T, dir string, anchors ...Anchor) []Fault {
+	t.Helper()
+	r, err := Verify(t.Context(), dir, anchors...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []Fault
+	for _, b := range r.Breaks {
+		out = append(out, b.Fault)
+	}
+	return out
+}
+
+// TestRemovedWithoutTrace removes records in ways that leave a whole chain: the head with the last records, and the
+// folder.
+func TestRemovedWithoutTrace(t *testing.T) {
+	dir := t.TempDir()
+	l := New(Options{Dir: dir})
+	fill(t, l, 5)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	anchor := *verified(t, dir).Head
+	lines := bytes.SplitAfter(read(t, dir, 1), []byte("\n"))
+	put(t, l.filePath(fileName(1)), bytes.Join(lines[:3], nil))
+	if err := os.Remove(l.filePath(headName)); err != nil {
+		t.Fatal(err)
+	}
+	if got := faults(t, dir); !slices.Equal(got, []Fault{Shortened}) {
+		t.Errorf("with the head and two records removed: %v", got)
+	}
+	fill(t, closing(t, New(Options{Dir: dir})), 1)
+	if got := faults(t, dir); !slices.Contains(got, Shortened) {
+		t.Errorf("after another record was written: %v", got)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := faults(t, dir, anchor); !slices.Equal(got, []Fault{Shortened}) {
+		t.Errorf("with the folder removed: %v", got)
 	}
 }
 

@@ -25,7 +25,9 @@ const (
 	Gap    Kind = "gap"    // as many records as Lost says could not be written before this one
 	Torn   Kind = "torn"   // the bytes before this record are the rest of one that was not written whole
 	Cut    Kind = "cut"    // the file was shorter than it had been
-	Resume Kind = "resume" // the head was lost, and was computed from the files
+	Resume Kind = "resume" // the head was broken, and was computed from the files
+	// Headless is Resume after the head file was removed, maybe together with the last records.
+	Headless Kind = "headless"
 )
 
 // Outcome is how a call ended.

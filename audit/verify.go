@@ -57,7 +57,7 @@ func (r *Report) OK() bool { return len(r.Breaks) == 0 }
 
 // Verify reads all records of a directory, and reports whether they are one whole chain that passes through the
 // anchors. Others may write to the directory meanwhile. An error means that the files cannot be read; whether they are
-// as they were written is in the Report. A directory that does not exist has no faults.
+// as they were written is in the Report. A directory that does not exist has no faults, unless there are anchors.
 func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error) {
 	const tries = 3 // rotation may remove a file between listing and reading it
 	for try := 1; ; try++ {
@@ -105,7 +105,7 @@ type gap struct {
 // verifyChain reads the chain from its first record to the end.
 func (v *verifier) verifyChain(ctx context.Context) error {
 	sizes, err := v.listSized()
-	if err != nil || len(sizes) == 0 {
+	if err != nil || len(sizes) == 0 && len(v.anchors) == 0 {
 		return err
 	}
 	for _, f := range sizes {
@@ -151,8 +151,12 @@ func (v *verifier) listSized() ([]sized, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !v.known && len(numbers) > 0 {
-		v.addNote("the head file is missing or cannot be read, so records may be missing at either end")
+	switch {
+	case v.known || len(numbers) == 0:
+	case f == nil:
+		v.addBreak(place{headName, 0}, Shortened, "the file was removed, so records may be missing at either end")
+	default:
+		v.addNote("the head file cannot be read, so records may be missing at either end")
 	}
 	var out []sized
 	for _, n := range numbers {
@@ -305,7 +309,9 @@ func (v *verifier) noteRecord(here place, r Record) {
 		v.addNote("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
 			r.Torn.sizeInBytes())
 	case Resume:
-		v.addNote("%s:%d: the head file was lost and was rebuilt from the records", here.file, here.line)
+		v.addNote("%s:%d: the head file was broken and was rebuilt from the records", here.file, here.line)
+	case Headless:
+		v.addBreak(here, Shortened, "the head file was removed before this record, so records before it may be missing")
 	}
 }
 
@@ -319,7 +325,10 @@ func (s *Scrap) sizeInBytes() int64 {
 
 // checkEnd checks the end of the chain against the head and the anchors.
 func (v *verifier) checkEnd() {
-	tip := place{fileName(v.head.File), 0}
+	tip := place{headName, 0}
+	if v.known {
+		tip.file = fileName(v.head.File)
+	}
 	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size &&
 		v.last == v.head.Anchor
 	switch {

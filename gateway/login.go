@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -94,6 +95,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult,
 			error,
 		) {
+			callback.expect(a.URL)
 			o.Visit(a.URL)
 			return callback.waitForCode(ctx)
 		},
@@ -204,7 +206,9 @@ func probeAuthorization(ctx context.Context, client *http.Client, x *expandedSer
 // codeListener is the loopback address to which the browser is redirected with the answer.
 type codeListener struct {
 	url    string
+	host   string // with port, as a browser sends it
 	server *http.Server
+	state  atomic.Pointer[string] // of the login that was begun; nil before it
 	got    chan codeAnswer // room for one: the first answer counts
 }
 
@@ -225,15 +229,28 @@ func listenForCode() (*codeListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &codeListener{url: fmt.Sprintf("http://%s/callback", l.Addr()), got: make(chan codeAnswer, 1)}
+	c := &codeListener{url: fmt.Sprintf("http://%s/callback", l.Addr()), host: l.Addr().String(), got: make(chan codeAnswer, 1)}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.handleRedirect), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = c.server.Serve(l) }() // until close
 	return c, nil
 }
 
-// handleRedirect handles the redirect of the browser. The SDK checks the state.
+// expect has only answers count that carry the state of the address to which the browser is sent.
+func (c *codeListener) expect(address string) {
+	if u, err := url.Parse(address); err == nil {
+		state := u.Query().Get("state")
+		c.state.Store(&state)
+	}
+}
+
+// handleRedirect handles the redirect of the browser. A request with another state, or for another host, comes from
+// somebody else: it must not end the login.
 func (c *codeListener) handleRedirect(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
+	if state := c.state.Load(); r.Host != c.host || state == nil || q.Get("state") != *state {
+		http.Error(w, "this is no answer to the login that was begun", http.StatusBadRequest)
+		return
+	}
 	if r.URL.Path != "/callback" || q.Get("code") == "" && q.Get("error") == "" {
 		http.NotFound(w, r)
 		return

@@ -79,6 +79,7 @@ func hostPort(u *url.URL) (host, port string) {
 var within = [...]netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("64:ff9b:1::/48"), // translations within one network
 }
 
 // metadata are addresses at which clouds tell a machine its secrets. They are dialed for nobody who did not write them

@@ -153,7 +153,7 @@ func TestPrivate(t *testing.T) {
 		"255.255.255.255": true, "240.0.0.1": true, "::1": true, "::": true, "fe80::1": true, "fc00::1": true,
 		"fd00:ec2::254": true, "fec0::1": true, "ff02::1": true,
 		"::ffff:127.0.0.1": true, "::ffff:169.254.169.254": true, "64:ff9b::7f00:1": true, "64:ff9b::a9fe:a9fe": true,
-		"2002:7f00:1::": true, "::127.0.0.1": true, "fe80::1%eth0": true,
+		"2002:7f00:1::": true, "64:ff9b:1::808:808": true, "::127.0.0.1": true, "fe80::1%eth0": true,
 	} {
 		if got := isPrivate(effectiveAddress(netip.MustParseAddr(ip))); got != want {
 			t.Errorf("%s: %v", ip, got)
