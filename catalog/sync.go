@@ -19,6 +19,7 @@ import (
 	"tooldex/tool"
 	"tooldex/trust"
 	"tooldex/upstream"
+	"tooldex/validate"
 )
 
 // Report is the result of a sync. The IDs are sorted.
@@ -114,6 +115,7 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 		return o
 	}
 	seen := make(map[tool.ID]bool, len(tools))
+	schemas := &validate.Schemas{}
 	for i, t := range tools {
 		if t == nil {
 			continue
@@ -140,7 +142,7 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 		default:
 			seen[id] = true
 			o.tools, o.raw[id] = append(o.tools, t), &raw
-			o.found = append(o.found, found...)
+			o.found = append(append(o.found, found...), checkExamples(schemas, t)...)
 		}
 	}
 	return o

@@ -17,6 +17,7 @@ import (
 
 	"tooldex/internal/orderedjson"
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // stringList is one string or several. Its JSON is either.
@@ -174,7 +175,11 @@ func (v *values) done() error {
 	}
 	for name := range v.all {
 		if !slices.Contains(v.asked, name) {
-			return invalidField(strings.ToValidUTF8(name, "?"), "is not a known parameter")
+			what := "is not a known parameter"
+			if near := validate.Nearest(name, v.asked); near != "" {
+				what += ": did you mean " + near + "?"
+			}
+			return invalidField(strings.ToValidUTF8(name, "?"), what)
 		}
 	}
 	return nil

@@ -11,7 +11,8 @@ import (
 
 // searchRequest is the body of POST /search.
 type searchRequest struct {
-	Query    stringList  `json:"query" jsonschema:"one need in plain words, or a list of needs"`
+	Query    stringList  `json:"query,omitempty" jsonschema:"one need in plain words, or a list of needs"`
+	Q        stringList  `json:"q,omitempty" jsonschema:"the same as query"`
 	Limit    int         `json:"limit,omitempty" jsonschema:"how many tools at most, 1 to 100; 5 if left out"`
 	Detail   tool.Detail `json:"detail,omitempty" jsonschema:"how much of each tool: name, summary, signature or schema; summary if left out"`
 	Mode     tool.Mode   `json:"mode,omitempty" jsonschema:"hybrid, keyword or semantic; hybrid if left out"`
@@ -24,6 +25,9 @@ type searchRequest struct {
 
 // toQuery checks a request and turns it into a query.
 func (r searchRequest) toQuery() (tool.Query, error) {
+	if len(r.Query) == 0 {
+		r.Query = r.Q
+	}
 	q := tool.Query{
 		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain, Trial: r.Trial,
 		Filter: tool.Filter{Servers: r.Server, Categories: r.Category, ReadOnly: r.ReadOnly},
@@ -45,6 +49,7 @@ func (r searchRequest) toQuery() (tool.Query, error) {
 // searchParams describes the query of GET /search, which searchQuery reads.
 var searchParams = []param{
 	{name: "q", list: true, required: true, text: "one need in plain words; given several times, several needs"},
+	{name: "query", list: true, text: "the same as q, which may then be left out"},
 	{name: "limit", kind: "integer", text: "how many tools at most, 1 to 100; 5 if left out"},
 	{name: "detail", text: "how much of each tool; summary if left out", values: []any{
 		"name", "summary", "signature",
@@ -62,7 +67,7 @@ var searchParams = []param{
 func searchQuery(c echo.Context) (searchRequest, error) {
 	v := readQuery(c)
 	r := searchRequest{
-		Query: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")),
+		Query: v.list("query"), Q: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")),
 		Mode:   tool.Mode(v.text("mode")),
 		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"),
 		Explain: v.flag("explain"), Trial: v.flag("trial"),

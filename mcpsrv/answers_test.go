@@ -61,11 +61,10 @@ func TestSearchPassesOn(t *testing.T) {
 				Categories: []string{"c"}, ReadOnly: true,
 			}},
 		},
-		"limit out of bounds": {`{"query":"x","limit":5000}`, tool.Query{
+		"the largest limit": {`{"query":"x","limit":100}`, tool.Query{
 			Text: "x", Limit: tool.MaxLimit,
 			Detail: tool.DetailSignature,
 		}},
-		"negative limit": {`{"query":"x","limit":-1}`, tool.Query{Text: "x", Detail: tool.DetailSignature}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, smallServer(t), Options{})
@@ -83,11 +82,18 @@ func TestOwnToolsRefuse(t *testing.T) {
 		"query of digits": {searchName, `{"query":7}`, "query: fits none of the alternatives"},
 		"unknown detail":  {searchName, `{"query":"x","detail":"all"}`, "detail: enum: all does not equal any of"},
 		"endless limit":   {searchName, `{"query":"x","limit":1e30}`, "limit cannot be read"},
-		"no name":         {describeName, `{}`, "name missing, but required"},
-		"empty list":      {describeName, `{"name":[]}`, "name holds 0 names"},
-		"unknown name":    {describeName, `{"name":"red_file"}`, "nearest: read_file"},
-		"all unknown":     {describeName, `{"name":["red_file","nope"]}`, "not_found"},
-		"a list":          {listName, `[1]`, "arguments is not an object"},
+		"limit too large": {searchName, `{"query":"x","limit":5000}`, "limit is 5000, and not from 1 to 100"},
+		"negative limit":  {searchName, `{"query":"x","limit":-1}`, "limit is -1"},
+		"unknown argument": {
+			searchName, `{"query":"x","limits":3}`,
+			"arguments of search_tools do not fit: limits not known: did you mean limit?",
+		},
+		"unknown argument of a list": {listName, `{"colour":"red"}`, "colour not known\n"},
+		"no name":                    {describeName, `{}`, "name missing, but required"},
+		"empty list":                 {describeName, `{"name":[]}`, "name holds 0 names"},
+		"unknown name":               {describeName, `{"name":"red_file"}`, "nearest: read_file"},
+		"all unknown":                {describeName, `{"name":["red_file","nope"]}`, "not_found"},
+		"a list":                     {listName, `[1]`, "arguments is not an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, smallServer(t), Options{})

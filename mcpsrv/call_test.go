@@ -427,3 +427,23 @@ func TestRunEndsCallsInFlight(t *testing.T) {
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
+
+// A request that the client cancels gets no answer over stdio, and a method that nobody knows is no error of ours.
+func TestCancelledRequestGetsNoAnswer(t *testing.T) {
+	f := newFixture(t, smallServer(t), Options{})
+	h := newHang()
+	f.answer = h.call
+	p := f.pipe(t)
+	p.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}` +
+		statelessMeta + `}}`)
+	<-h.began
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	<-h.ended
+	p.send(`{"jsonrpc":"2.0","id":8,"method":"no/such","params":{` + strings.TrimPrefix(statelessMeta, ",") + `}}`)
+	if got := p.receive(); !strings.Contains(got, `"id":8`) || !strings.Contains(got, "-32601") {
+		t.Errorf("the next answer is %s", got)
+	}
+	if strings.Contains(f.log.String(), "level=ERROR") {
+		t.Errorf("logged as an error:\n%s", f.log.String())
+	}
+}

@@ -17,6 +17,7 @@ import (
 // describeArgs are the arguments of get_tool_description.
 type describeArgs struct {
 	Name       stringList `json:"name"`
+	Examples   *bool      `json:"include_examples"` // nil means true
 	Utterances bool       `json:"utterances"`
 }
 
@@ -49,6 +50,11 @@ func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw 
 			continue
 		}
 		found++
+		if a.Examples != nil && !*a.Examples {
+			plain := *t
+			plain.Examples = nil
+			t = &plain
+		}
 		describeTool(&b, set, t, listedName(set, t))
 		if s.needsConfirmation(t) {
 			b.WriteString("A person has to confirm each call of it.\n")

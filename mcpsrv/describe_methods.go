@@ -29,7 +29,7 @@ type describeParams struct {
 // describeBatchParams are the parameters of tools/describe_batch.
 type describeBatchParams struct {
 	mcp.ParamsBase
-	Names []string `json:"names"`
+	Names stringList `json:"names"`
 }
 
 // maxBatch bounds the names in one tools/describe_batch.
@@ -48,12 +48,23 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 	if p == nil || p.Name == "" {
 		return nil, invalidParams("name is missing", "")
 	}
-	set := s.currentSet()
-	t, err := s.resolveTool(set, p.Name)
+	described, err := s.describedTool(s.currentSet(), p.Name)
 	if err != nil {
 		return nil, protocolError(err)
 	}
-	return &rawResult{raw: object{jsonMember("tool", fullTool(set, t))}.Bytes()}, nil
+	return &rawResult{raw: object{{Key: "tool", Value: described}}.Bytes()}, nil
+}
+
+// describedTool returns a tool in full as tools/list has it: one of the server's own, or an upstream's.
+func (s *Server) describedTool(set *tool.Set, name string) (json.RawMessage, error) {
+	if m, ok := s.metaTool(name); ok {
+		return orderedjson.Encode(m.forMode(s.live.Load().catalogueMode(set), "")), nil
+	}
+	t, err := s.resolveTool(set, name)
+	if err != nil {
+		return nil, err
+	}
+	return orderedjson.Encode(fullTool(set, t)), nil
 }
 
 // describeBatch answers tools/describe_batch with {"tools": […], "errors": [{"name", "message", "hint"}]}. A name that
@@ -71,13 +82,13 @@ func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *descr
 	tools := make([]json.RawMessage, 0, len(p.Names))
 	failures := []failure{}
 	for _, name := range p.Names {
-		t, err := s.resolveTool(set, name)
+		described, err := s.describedTool(set, name)
 		if err != nil {
 			msg, hint := messageOf(err)
 			failures = append(failures, failure{name, msg, hint})
 			continue
 		}
-		tools = append(tools, orderedjson.Encode(fullTool(set, t)))
+		tools = append(tools, described)
 	}
 	return &rawResult{raw: object{jsonMember("tools", tools), jsonMember("errors", failures)}.Bytes()}, nil
 }

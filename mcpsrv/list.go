@@ -25,8 +25,20 @@ type listArgs struct {
 // Page sizes of list_available_tools.
 const (
 	defaultPage = 50
-	maxPage     = 500
+	maxPage     = 1000
 )
+
+// checkLimit returns an Invalid error for a limit that is out of bounds. Zero means the default. The bounds are those of
+// the same request over HTTP.
+func checkLimit(limit, most int) error {
+	if limit >= 0 && limit <= most {
+		return nil
+	}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "check limit", Msg: fmt.Sprintf("limit is %d, and not from 1 to %d", limit, most),
+		Hint: "leave it out for the default",
+	}
+}
 
 // listCatalogue answers list_available_tools, page by page in the order of IDs. A cursor is the ID of the last tool
 // shown, so it stays valid when the catalogue changes, and needs no session. The count in the answer is that of all
@@ -36,10 +48,10 @@ func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw js
 	if err != nil {
 		return nil, err
 	}
-	limit := min(max(a.Limit, 0), maxPage)
-	if limit == 0 {
-		limit = defaultPage
+	if err := checkLimit(a.Limit, maxPage); err != nil {
+		return nil, err
 	}
+	limit := cmp.Or(a.Limit, defaultPage)
 	filter := tool.Filter{Servers: a.Server, Categories: a.Category, Disabled: a.IncludeDisabled}
 	set := s.currentSet()
 	var lines strings.Builder

@@ -10,6 +10,7 @@ import (
 
 	"tooldex/internal/orderedjson"
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // The names of the server's own tools.
@@ -76,10 +77,11 @@ func metaTools() []metaTool {
 				Name: searchName, Title: "Search tools", Annotations: reads,
 				Description: "Find tools by what they do. Say the need in plain words, any language; several needs as a list. ",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{` +
-					`"query":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]},` +
-					`"limit":{"type":"integer","default":5},` +
-					`"detail":{"type":"string","enum":["name","summary","signature","schema"],"default":"signature"},` +
-					`"server":` + stringsSchema + `,"category":` + stringsSchema + `,` +
+					`"query":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}],` +
+					`"description":"a need, or several"},` +
+					`"limit":{"type":"integer","default":5,"description":"shared by several needs"},` +
+					`"detail":{"type":"string","enum":["name","summary","signature","schema"],"default":"signature","description":"how much of each"},` +
+					`"server":` + onlyThese("servers") + `,"category":` + onlyThese("categories") + `,` +
 					`"read_only":{"type":"boolean","description":"only tools that change nothing"},` +
 					`"explain":{"type":"boolean","description":"say why each was found"}},"required":["query"]}`),
 			},
@@ -94,11 +96,12 @@ func metaTools() []metaTool {
 				Name: describeName, Title: "Describe tools", Annotations: reads,
 				Description: "Everything about one tool or several: parameters, examples, related tools.",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"name":` + stringsSchema + `,` +
+					`"include_examples":{"type":"boolean","default":true},` +
 					`"utterances":{"type":"boolean","description":"also the requests that find it"}},"required":["name"]}`),
 			},
 			aliases: map[string]string{
 				"names": "name", "tool": "name", "tools": "name", "toolname": "name",
-				"toolnames": "name",
+				"toolnames": "name", "examples": "include_examples", "includeexamples": "include_examples",
 			},
 			handle: (*Server).describeTools,
 		},
@@ -147,6 +150,11 @@ func metaTools() []metaTool {
 	}
 }
 
+// onlyThese is the schema of a list of names that narrow a search.
+func onlyThese(what string) string {
+	return `{"type":"array","items":{"type":"string"},"description":"only these ` + what + `"}`
+}
+
 const stringsSchema = `{"type":"array","items":{"type":"string"}}`
 
 // ownPrefixes are the ways in which clients put this server's name before the name of a tool.
@@ -191,6 +199,9 @@ func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaT
 		args = m.renameAliases(args)
 		args, err = s.checkMeta(m, args)
 	}
+	if err == nil {
+		err = m.refuseUnknown(args)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +222,19 @@ func (s *Server) checkMeta(m metaTool, args json.RawMessage) (json.RawMessage, e
 		err = showSchema(wrong, m.Name, m.InputSchema)
 	}
 	return args, err
+}
+
+// refuseUnknown returns an Invalid error for parameters that the tool does not have. Its schema does not forbid them,
+// since every client would pay for that.
+func (m metaTool) refuseUnknown(args json.RawMessage) error {
+	unknown := validate.Unknown(m.InputSchema, args)
+	if unknown == "" {
+		return nil
+	}
+	return showSchema(&tool.Error{
+		Code: tool.Invalid, Op: "call", Msg: "arguments of " + m.Name + " do not fit: " + unknown,
+		Hint: "leave out what is not known",
+	}, m.Name, m.InputSchema)
 }
 
 // renameAliases renames parameters in other spellings, unless the right one is there too.
@@ -253,6 +277,10 @@ type stringList []string
 // UnmarshalJSON reads a string, a list, or a list that a model has put into a string.
 func (l *stringList) UnmarshalJSON(b []byte) error {
 	var one string
+	if string(b) == "null" {
+		*l = nil
+		return nil
+	}
 	if json.Unmarshal(b, &one) != nil {
 		return json.Unmarshal(b, (*[]string)(l))
 	}

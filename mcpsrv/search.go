@@ -32,9 +32,12 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 		return nil, err
 	}
 	q := tool.Query{
-		Limit: min(max(a.Limit, 0), tool.MaxLimit), Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(),
+		Limit: a.Limit, Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(),
 		Profile: s.o.Profile,
 		Filter:  tool.Filter{Servers: a.Server, Categories: a.Category, ReadOnly: a.ReadOnly},
+	}
+	if err := checkLimit(a.Limit, tool.MaxLimit); err != nil {
+		return nil, err
 	}
 	if q.Detail == "" {
 		q.Detail = tool.DetailSignature

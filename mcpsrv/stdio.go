@@ -34,16 +34,39 @@ func Lines(in io.ReadCloser, out io.Writer) mcp.Transport {
 // maxLine bounds one message, in bytes.
 const maxLine = 16 << 20
 
-// lineWriter serializes the answers of a lineReader with those of the SDK, which writes one message at a time.
+// lineWriter serializes the answers of a lineReader with those of the SDK, which writes one message at a time. It drops
+// the answers of requests that the client has cancelled, which the SDK would send and the protocol forbids.
 type lineWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu        sync.Mutex
+	w         io.Writer
+	cancelled map[jsonrpc.ID]bool // whose answers have not been written
+}
+
+// maxCancelled bounds the cancelled requests that are remembered. Above it all are forgotten, since most of them were
+// answered before they were cancelled.
+const maxCancelled = 1000
+
+// cancel has the answer of a request dropped.
+func (w *lineWriter) cancel(id jsonrpc.ID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.cancelled) >= maxCancelled || w.cancelled == nil {
+		w.cancelled = map[jsonrpc.ID]bool{}
+	}
+	w.cancelled[id] = true
 }
 
 // Write implements io.Writer.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(w.cancelled) > 0 {
+		m, err := jsonrpc.DecodeMessage(p)
+		if r, ok := m.(*jsonrpc.Response); err == nil && ok && w.cancelled[r.ID] {
+			delete(w.cancelled, r.ID)
+			return len(p), nil
+		}
+	}
 	return w.w.Write(p)
 }
 
@@ -54,9 +77,10 @@ func (w *lineWriter) Close() error { return nil }
 type lineReader struct {
 	io.Closer
 	r       *bufio.Reader
-	answer  io.Writer
+	answer  *lineWriter
 	most    int
-	batches bool   // the client's revision has batches
+	batches bool // the client's revision has batches
+	listens map[jsonrpc.ID]bool
 	rest    []byte // of the line being passed on
 }
 
@@ -122,6 +146,7 @@ func (l *lineReader) checkLine(line []byte) *jsonrpc.Error {
 				err.Error()}
 		}
 		l.noteRevision(m)
+		l.noteCancellation(m)
 		return nil
 	}
 	var batch []json.RawMessage
@@ -150,6 +175,30 @@ func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	}
 	if json.Unmarshal(r.Params, &p) == nil {
 		l.batches = p.Version == "2025-03-26" || p.Version == "2024-11-05"
+	}
+}
+
+// noteCancellation has the answer of a request dropped that the client cancels, unless that opened a stream, whose end is
+// answered.
+func (l *lineReader) noteCancellation(m jsonrpc.Message) {
+	r, ok := m.(*jsonrpc.Request)
+	if ok && r.Method == listenMethod && len(l.listens) < maxCancelled {
+		if l.listens == nil {
+			l.listens = map[jsonrpc.ID]bool{}
+		}
+		l.listens[r.ID] = true
+	}
+	if !ok || r.Method != "notifications/cancelled" {
+		return
+	}
+	var p struct {
+		ID any `json:"requestId"`
+	}
+	if json.Unmarshal(r.Params, &p) != nil {
+		return
+	}
+	if id, err := jsonrpc.MakeID(p.ID); err == nil && id.IsValid() && !l.listens[id] {
+		l.answer.cancel(id)
 	}
 }
 

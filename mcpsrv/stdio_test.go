@@ -118,7 +118,7 @@ func TestBadLinesDoNotEndTheSession(t *testing.T) {
 func TestTooLongLine(t *testing.T) {
 	var answers bytes.Buffer
 	in := strings.Repeat("x", 10_000) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	l := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 64), answer: &answers, most: 1000}
+	l := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 64), answer: &lineWriter{w: &answers}, most: 1000}
 	got, err := io.ReadAll(l)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func FuzzLines(f *testing.F) {
 	f.Add("[{}]\r\n\n{\"id\":{}}")
 	f.Fuzz(func(t *testing.T, in string) {
 		var answers bytes.Buffer
-		l := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 16), answer: &answers, most: 100}
+		l := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 16), answer: &lineWriter{w: &answers}, most: 100}
 		got, err := io.ReadAll(l)
 		if err != nil {
 			t.Fatal(err)

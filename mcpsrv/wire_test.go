@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
 )
@@ -34,7 +33,7 @@ func (f *fixture) pipe(t *testing.T) *pipe {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ran := make(chan error, 1)
-	go func() { ran <- f.Run(context.Background(), &mcp.IOTransport{Reader: inR, Writer: outW}) }()
+	go func() { ran <- f.Run(context.Background(), Lines(inR, outW)) }()
 	t.Cleanup(func() {
 		_ = inW.Close()
 		if err := <-ran; err != nil {

@@ -63,6 +63,9 @@ var (
 // isMissing ends the reason of a missing property. addMissing recognizes it.
 const isMissing = " missing, but required"
 
+// isUnknown ends the reason of unknown properties.
+const isUnknown = " not known"
+
 // maxReason bounds the library's words, in bytes: they repeat the value and may hold whole schemas.
 const maxReason = 300
 
@@ -94,18 +97,27 @@ func newMismatch(schema json.RawMessage, err error) *Mismatch {
 	case missing.MatchString(text):
 		text = joinQuoted(missing.FindStringSubmatch(text)[1]) + isMissing
 	case unexpected.MatchString(text):
-		text = joinQuoted(unexpected.FindStringSubmatch(text)[1]) + " not known"
+		text = joinQuoted(unexpected.FindStringSubmatch(text)[1]) + isUnknown
 	}
 	m.Reason = sanitize.Clip(strings.TrimPrefix(text, "type: "), maxReason)
 	return m
 }
 
-// addMissing adds the missing required properties to the reason. The library stops at the first fault, and a misspelled
-// parameter is best understood beside the one that is missing.
+// addMissing adds the missing required properties to the reason, and which properties the unknown ones were meant to be.
+// The library stops at the first fault, and a misspelled parameter is best understood beside the one that is missing.
 func (m *Mismatch) addMissing(args json.RawMessage) {
+	var given map[string]json.RawMessage
+	if names, ok := strings.CutSuffix(m.Reason, isUnknown); ok && m.Field == "" && json.Unmarshal(args, &given) == nil {
+		m.Reason = unknownNames(strings.Split(names, ", "), propertyNames(m.Schema), given)
+	}
 	lost := MissingRequired(m.Schema, args)
-	if len(lost) > 0 && !strings.HasSuffix(m.Reason, isMissing) {
+	if len(lost) == 0 {
+		return
+	}
+	if !strings.HasSuffix(m.Reason, isMissing) {
 		m.Reason += "; " + strings.Join(lost, ", ") + isMissing
+	} else if unknown := Unknown(m.Schema, args); strings.HasSuffix(unknown, "?") {
+		m.Reason += "; " + unknown
 	}
 }
 

@@ -116,7 +116,7 @@ var table = map[string]rule{
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {
-		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources", "upstream", "internal/sanitize"},
+		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources", "upstream", "validate", "internal/sanitize"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
 	"enrich": {
