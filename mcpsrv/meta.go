@@ -69,8 +69,7 @@ func (m metaTool) forMode(mode Mode, summary string) wireTool {
 // metaTools defines the server's own tools. Every client pays for each word in every session: a test bounds them all
 // together to 1,000 tokens.
 func metaTools() []metaTool {
-	yes, no := true, false
-	reads := &tool.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no}
+	reads, yes, no := readsOnly(), true, false
 	return []metaTool{
 		{
 			wireTool: wireTool{
@@ -100,8 +99,8 @@ func metaTools() []metaTool {
 					`"utterances":{"type":"boolean","description":"also the requests that find it"}},"required":["name"]}`),
 			},
 			aliases: map[string]string{
-				"names": "name", "tool": "name", "tools": "name", "toolname": "name",
-				"toolnames": "name", "examples": "include_examples", "includeexamples": "include_examples",
+				"names": "name", "tool": "name", "tools": "name", "toolname": "name", "toolnames": "name",
+				"examples": "include_examples", "includeexamples": "include_examples",
 			},
 			handle: (*Server).describeTools,
 		},
@@ -148,6 +147,12 @@ func metaTools() []metaTool {
 		},
 		proposeTool(), writeTool(),
 	}
+}
+
+// readsOnly are the annotations of tools that change nothing and ask nobody.
+func readsOnly() *tool.Annotations {
+	yes, no := true, false
+	return &tool.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no}
 }
 
 // onlyThese is the schema of a list of names that narrow a search.
