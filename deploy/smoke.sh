@@ -10,7 +10,7 @@ size=$($docker image inspect --format '{{.Size}}' "$image")
 [ "$size" -lt 60000000 ] || { echo "$image has $size bytes, want less than 60000000"; exit 1; }
 
 $docker run -d --name "$name" --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
-	-e TOOLDEX_TOKEN=smoke -p 127.0.0.1::8733 "$image" >/dev/null
+	-e TOOLDEX_TOKEN=smoke-0123456789abcdef-only -p 127.0.0.1::8733 "$image" >/dev/null
 tries=0
 until $docker exec "$name" /usr/local/bin/tooldex health; do
 	tries=$((tries + 1))
@@ -20,7 +20,7 @@ done
 address=$($docker port "$name" 8733 | head -n 1)
 status() { curl -s -o /dev/null -w '%{http_code}' "$@" "http://$address/search?q=read+a+file"; }
 [ "$(status)" = 401 ] || { echo "it answers without a token"; exit 1; }
-[ "$(status -H 'Authorization: Bearer smoke')" = 200 ] || { echo "it does not answer with the token"; exit 1; }
+[ "$(status -H 'Authorization: Bearer smoke-0123456789abcdef-only')" = 200 ] || { echo "it does not answer with the token"; exit 1; }
 $docker stop -t 15 "$name" >/dev/null
 [ "$($docker inspect --format '{{.State.ExitCode}}' "$name")" = 0 ] || { echo "it does not stop with status 0"; exit 1; }
 echo "$image: $size bytes, ok"

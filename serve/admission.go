@@ -62,6 +62,11 @@ func newAdmission(o Options) (admission, error) {
 	case err != nil:
 		return admission{}, err
 	case local:
+	case whole != "" && isWeak(whole):
+		return admission{}, config.UsageError{
+			Msg:  fmt.Sprintf("others can reach %s, and its token can be guessed", o.Listen),
+			Hint: fmt.Sprintf("give one of %d characters or more, for example from openssl rand -hex 32", minToken),
+		}
 	case !gate.Grants() && out.oauth == nil:
 		// A client that can call tools can do everything that the tools do.
 		return admission{}, config.UsageError{
@@ -78,6 +83,22 @@ func newAdmission(o Options) (admission, error) {
 	}
 	out.rate = max(out.rate, 0) // in settings negative means no limit; here 0 does
 	return out, nil
+}
+
+// minToken is the length in characters of the shortest token for an address that others can reach: so many of base64
+// hold 128 bits. minDistinct is how many different ones it has, at the least.
+const (
+	minToken    = 22
+	minDistinct = 8
+)
+
+// isWeak reports whether a token can be guessed.
+func isWeak(token string) bool {
+	distinct := map[rune]bool{}
+	for _, r := range token {
+		distinct[r] = true
+	}
+	return len(token) < minToken || len(distinct) < minDistinct
 }
 
 // maxTokenFile bounds a file with one token, in bytes.

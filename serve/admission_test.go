@@ -27,7 +27,8 @@ func TestAdmission(t *testing.T) {
 		}
 		return path
 	}
-	secret, empty := write("token", " s3cret\n"), write("empty", "\n")
+	const strong, written = "b3c9e1f07d2a48566f81aa", "0f1e2d3c4b5a69788796cc"
+	secret, empty := write("token", " "+written+"\n"), write("empty", "\n")
 	few := write("few.yaml", fmt.Sprintf("tokens: [{name: few, sha256: %x, profile: files}]",
 		sha256.Sum256([]byte("few"))))
 	none, other := write("none.yaml", "tokens: []\n"),
@@ -54,18 +55,21 @@ func TestAdmission(t *testing.T) {
 		"open, of six":        {given{listen: "[::]:1"}, nil, "", 0, "there is no token"},
 		"open by name":        {given{listen: "tools.example.com:1"}, nil, "", 0, "there is no token"},
 		"a name like ours":    {given{listen: "localhost.example.com:1"}, nil, "", 0, "there is no token"},
-		"a token":             {given{listen: ":1"}, env{"TOOLDEX_TOKEN": "t"}, "t", PublicRate, ""},
-		"a token, unlimited":  {given{listen: ":1", rate: -1}, env{"TOOLDEX_TOKEN": "t"}, "t", 0, ""},
+		"a token":             {given{listen: ":1"}, env{"TOOLDEX_TOKEN": strong}, strong, PublicRate, ""},
+		"a short token":       {given{listen: ":1"}, env{"TOOLDEX_TOKEN": "t"}, "", 0, "its token can be guessed"},
+		"a dull token":        {given{listen: ":1"}, env{"TOOLDEX_TOKEN": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, "", 0, "its token can be guessed"},
+		"a short one at home": {given{listen: "127.0.0.1:1"}, env{"TOOLDEX_TOKEN": "t"}, "t", 0, ""},
+		"a token, unlimited":  {given{listen: ":1", rate: -1}, env{"TOOLDEX_TOKEN": strong}, strong, 0, ""},
 		"a file": {
 			given{listen: ":1", tokenFile: secret},
-			env{"TOOLDEX_TOKEN": "t"},
-			"s3cret",
+			env{"TOOLDEX_TOKEN": strong},
+			written,
 			PublicRate, "",
 		},
-		"a file by environment": {given{listen: ":1"}, env{"TOOLDEX_TOKEN_FILE": secret}, "s3cret", PublicRate, ""},
+		"a file by environment": {given{listen: ":1"}, env{"TOOLDEX_TOKEN_FILE": secret}, written, PublicRate, ""},
 		"an empty file": {
 			given{listen: ":1", tokenFile: empty},
-			env{"TOOLDEX_TOKEN": "t"},
+			env{"TOOLDEX_TOKEN": strong},
 			"", 0,
 			"holds no token",
 		},
