@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"tooldex/internal/sanitize"
 	"tooldex/tool"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // node is one value of a catalogue file, in YAML or in JSON. Its methods hide which of them it is.

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // print writes v to stdout as JSON or YAML, or calls table with stdout. table may be nil for the other formats only.

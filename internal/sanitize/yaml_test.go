@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // TestYAMLMistake holds what is told of mistakes to what the decoder says of real ones now.
