@@ -16,6 +16,7 @@ func (s *Snapshot) groupDuplicates(docs []Doc) {
 		f := &families[at[n]-1]
 		*f = append(*f, int32(i))
 	}
+	s.groupAt = []uint32{0}
 	for _, f := range families {
 		if len(f) < 2 {
 			continue
@@ -23,10 +24,23 @@ func (s *Snapshot) groupDuplicates(docs []Doc) {
 		if s.family == nil {
 			s.family = make([]int32, len(docs))
 		}
-		s.duplicateGroups = append(s.duplicateGroups, f)
+		s.groupDocs = append(s.groupDocs, f...)
+		s.groupAt = append(s.groupAt, uint32(len(s.groupDocs)))
 		for _, i := range f {
-			s.family[i] = int32(len(s.duplicateGroups))
+			s.family[i] = int32(len(s.groupAt) - 1)
 		}
+	}
+	s.sliceGroups()
+}
+
+// sliceGroups makes the groups of their array.
+func (s *Snapshot) sliceGroups() {
+	if len(s.groupAt) < 2 {
+		return
+	}
+	s.duplicateGroups = make([][]int32, len(s.groupAt)-1)
+	for k := range s.duplicateGroups {
+		s.duplicateGroups[k] = s.groupDocs[s.groupAt[k]:s.groupAt[k+1]:s.groupAt[k+1]]
 	}
 }
 

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -80,21 +81,29 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Snapshot is an immutable index of the tools of one tool.Set; document i is the i-th tool by ID.
+// Snapshot is an immutable index of the tools of one tool.Set; document i is the i-th tool by ID. All lists of one kind
+// lie one after the other in one array, so that a snapshot can be used where it lies in a file. The list of place k then
+// reaches from at[k] to at[k+1].
 type Snapshot struct {
 	set     *tool.Set
-	terms   map[string]int32
-	lists   [][]posting
-	idf     []float32
+	words   dictionary
+	listAt  []uint32 // of postings, by term
+	posts   []posting
+	idf     []float32 // by term
 	dims    int
 	model   string
-	rows    []float32                // dims floats a document; zero rows for documents without a vector
-	near    map[int32][]landmarkTool // by landmark
-	marks   [][]Landmark             // by document
-	classes []uint8                  // by document
-	// duplicateGroups are the documents that are one tool; family is the place of a document's own, plus one, and nil
-	// without families.
+	rows    []float32 // dims floats a document; zero rows for documents without a vector; nil without vectors
+	markAt  []uint32  // of marks, by document
+	marks   []Landmark
+	points  []int32  // the landmarks that documents resemble, sorted
+	nearAt  []uint32 // of near, by the place in points
+	near    []landmarkTool
+	classes []uint8 // by document
+	// duplicateGroups are the documents that are one tool, parts of groupDocs; family is the place of a document's own,
+	// plus one, and nil without families.
 	duplicateGroups [][]int32
+	groupAt         []uint32
+	groupDocs       []int32
 	family          []int32
 	cluster         func() (*chromem.Collection, error)
 }
@@ -120,7 +129,7 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 			set.Len(), len(docs))}
 	}
 	o = o.withDefaults()
-	s := &Snapshot{set: set, model: o.Model, terms: make(map[string]int32, 4*len(docs)+256)}
+	s := &Snapshot{set: set, model: o.Model}
 	s.countTerms(docs, o)
 	if err := s.addVectors(docs); err != nil {
 		return nil, err
@@ -145,6 +154,7 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 		found  = make([]posting, 0, most)
 		starts = make([]int, len(docs)+1)
 		place  []int32 // of each term in found, for the current document, plus one
+		terms  = make(map[string]int32, 4*len(docs)+256)
 	)
 	for i := range docs {
 		starts[i] = len(found)
@@ -154,10 +164,10 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 			}
 			norm := o.Weight[f] / (1 - o.Length[f] + o.Length[f]*fieldLength(docs[i].Fields[f])/mean[f])
 			for _, t := range docs[i].Fields[f] {
-				id, ok := s.terms[t.Text]
+				id, ok := terms[t.Text]
 				if !ok {
 					id = int32(len(place))
-					s.terms[t.Text] = id
+					terms[t.Text] = id
 					place = append(place, 0)
 				}
 				if place[id] == 0 {
@@ -176,28 +186,29 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 		}
 	}
 	starts[len(docs)] = len(found)
+	s.words = newDictionary(terms)
 	s.arrangePostings(found, starts, len(place), o.K1)
 }
 
-// arrangePostings turns postings by document into lists by term, which lie in one array.
+// arrangePostings turns postings by document into lists by term.
 func (s *Snapshot) arrangePostings(found []posting, starts []int, terms int, k1 float32) {
-	df := make([]int, terms)
+	s.listAt, s.idf = make([]uint32, terms+1), make([]float32, terms)
 	for _, p := range found {
-		df[p.doc]++
+		s.listAt[p.doc+1]++
 	}
-	all := make([]posting, len(found))
-	s.lists, s.idf = make([][]posting, terms), make([]float32, terms)
-	n, at := float64(len(starts)-1), 0
-	for id, d := range df {
-		s.lists[id] = all[at : at : at+d]
-		at += d
-		s.idf[id] = idfOf(float64(d), n)
+	n := float64(len(starts) - 1)
+	for id := range terms {
+		s.idf[id] = idfOf(float64(s.listAt[id+1]), n)
+		s.listAt[id+1] += s.listAt[id]
 	}
+	s.posts = make([]posting, len(found))
+	next := slices.Clone(s.listAt)
 	for i := range starts[:len(starts)-1] {
 		for _, p := range found[starts[i]:starts[i+1]] {
 			id := p.doc
 			saturated := func(w float32) float32 { return s.idf[id] * w * (k1 + 1) / (w + k1) }
-			s.lists[id] = append(s.lists[id], posting{int32(i), saturated(p.impact), saturated(p.own)})
+			s.posts[next[id]] = posting{int32(i), saturated(p.impact), saturated(p.own)}
+			next[id]++
 		}
 	}
 }
@@ -222,28 +233,40 @@ func fieldLength(terms []Term) (n float32) {
 	return n
 }
 
-// addLandmarks lays what documents resemble out by document and by landmark, the latter in one array.
+// addLandmarks lays what documents resemble out by document and by landmark.
 func (s *Snapshot) addLandmarks(docs []Doc) {
-	s.marks, s.classes = make([][]Landmark, len(docs)), make([]uint8, len(docs))
-	uses, all := make(map[int32]int32, len(docs)), 0
+	s.markAt, s.classes = make([]uint32, len(docs)+1), make([]uint8, len(docs))
+	uses := make(map[int32]uint32, len(docs))
 	for i := range docs {
-		s.marks[i], s.classes[i] = docs[i].Landmarks, docs[i].Class
-		all += len(docs[i].Landmarks)
+		s.classes[i] = docs[i].Class
+		s.markAt[i+1] = s.markAt[i] + uint32(len(docs[i].Landmarks))
 		for _, l := range docs[i].Landmarks {
 			uses[l.Point]++
 		}
 	}
-	room := make([]landmarkTool, all)
-	s.near = make(map[int32][]landmarkTool, len(uses))
+	s.marks, s.near = make([]Landmark, 0, s.markAt[len(docs)]), make([]landmarkTool, s.markAt[len(docs)])
+	s.points = slices.Sorted(maps.Keys(uses))
+	s.nearAt = make([]uint32, len(s.points)+1)
+	for k, point := range s.points {
+		s.nearAt[k+1] = s.nearAt[k] + uses[point]
+		uses[point] = s.nearAt[k] // from here on where the next document of the landmark belongs
+	}
 	for i := range docs {
+		s.marks = append(s.marks, docs[i].Landmarks...)
 		for _, l := range docs[i].Landmarks {
-			list, ok := s.near[l.Point]
-			if !ok {
-				list, room = room[:0:uses[l.Point]], room[uses[l.Point]:]
-			}
-			s.near[l.Point] = append(list, landmarkTool{int32(i), l.Like})
+			s.near[uses[l.Point]] = landmarkTool{int32(i), l.Like}
+			uses[l.Point]++
 		}
 	}
+}
+
+// postings returns the list of a term, and false if no document has it.
+func (s *Snapshot) postings(term string) (list []posting, ok bool) {
+	id, ok := s.words.find(term)
+	if !ok {
+		return nil, false
+	}
+	return s.posts[s.listAt[id]:s.listAt[id+1]], true
 }
 
 // addVectors copies the vectors into one array. The error is Invalid if their dimensions differ: two models were mixed.
@@ -283,14 +306,18 @@ func (s *Snapshot) Dims() int { return s.dims }
 func (s *Snapshot) Model() string { return s.model }
 
 // Landmarks returns what document i resembles, as it was given to Build. The slice is shared and must not be changed.
-func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[i] }
+func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[s.markAt[i]:s.markAt[i+1]] }
 
 // Class returns the class of document i, as it was given to Build.
 func (s *Snapshot) Class(i int) uint8 { return s.classes[i] }
 
 // Resemblance returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
 func (s *Snapshot) Resemblance(landmark int32, allowed []bool) (like float32) {
-	for _, p := range s.near[landmark] {
+	k, ok := slices.BinarySearch(s.points, landmark)
+	if !ok {
+		return 0
+	}
+	for _, p := range s.near[s.nearAt[k]:s.nearAt[k+1]] {
 		if allowed[p.doc] {
 			like = max(like, p.like)
 		}
@@ -300,7 +327,7 @@ func (s *Snapshot) Resemblance(landmark int32, allowed []bool) (like float32) {
 
 // IDF returns how rare a term is: ln(1 + (N-df+.5)/(df+.5)), and false if no document has it.
 func (s *Snapshot) IDF(term string) (float32, bool) {
-	id, ok := s.terms[term]
+	id, ok := s.words.find(term)
 	if !ok {
 		return 0, false
 	}
@@ -310,12 +337,12 @@ func (s *Snapshot) IDF(term string) (float32, bool) {
 // IDFAmong returns how rare a term is among n documents, those that are true in these, and false if none of them has
 // it.
 func (s *Snapshot) IDFAmong(term string, these []bool, n int) (float32, bool) {
-	id, ok := s.terms[term]
+	list, ok := s.postings(term)
 	if !ok {
 		return 0, false
 	}
 	df := 0
-	for _, p := range s.lists[id] {
+	for _, p := range list {
 		if these[p.doc] {
 			df++
 		}
@@ -328,22 +355,22 @@ func idfOf(df, n float64) float32 { return float32(math.Log(1 + (n-df+.5)/(df+.5
 
 // HasTerm reports whether any of the allowed documents has a term.
 func (s *Snapshot) HasTerm(term string, allowed []bool) bool {
-	id, ok := s.terms[term]
-	return ok && slices.ContainsFunc(s.lists[id], func(p posting) bool { return allowed[p.doc] })
+	list, _ := s.postings(term)
+	return slices.ContainsFunc(list, func(p posting) bool { return allowed[p.doc] })
 }
 
 // AddWordScores adds weight times each document's BM25F impact of term to scores, and to own what the term adds without
 // lent words. Both have Len entries; own may be nil. It reports whether any document has the term.
 func (s *Snapshot) AddWordScores(term string, weight float32, scores, own []float32) bool {
-	id, ok := s.terms[term]
+	list, ok := s.postings(term)
 	if !ok {
 		return false
 	}
-	for _, p := range s.lists[id] {
+	for _, p := range list {
 		scores[p.doc] += weight * p.impact
 	}
 	if own != nil {
-		for _, p := range s.lists[id] {
+		for _, p := range list {
 			own[p.doc] += weight * p.own
 		}
 	}
@@ -352,11 +379,7 @@ func (s *Snapshot) AddWordScores(term string, weight float32, scores, own []floa
 
 // TermImpact returns what term adds to one document's score at weight 1.
 func (s *Snapshot) TermImpact(term string, doc int) float32 {
-	id, ok := s.terms[term]
-	if !ok {
-		return 0
-	}
-	list := s.lists[id]
+	list, _ := s.postings(term)
 	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting,
 		d int32,
 	) int {

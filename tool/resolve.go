@@ -37,24 +37,25 @@ func (s *Set) Resolve(name string) (*Tool, error) {
 // Spelled returns the positions in All of the tools that name spells in one of the forms that Resolve takes: exactly
 // one for an ID or an exposed name, all that have it for a tool's own name, none for anything else.
 func (s *Set) Spelled(name string) []int {
-	if i, ok := s.byID[ID(name)]; ok {
-		return []int{i}
-	}
-	if i, ok := s.byName[name]; ok {
+	if i, ok := s.find(ID(name)); ok {
 		return []int{i}
 	}
 	key := Fold(name)
-	if key == "" {
+	if key == "" || s.lazy == nil {
 		return nil
 	}
-	if matches := s.plain[key]; len(matches) > 0 {
+	names := s.lazy.names()
+	if matches := names.exposed.find(name); len(matches) > 0 {
+		return matches[len(matches)-1:]
+	}
+	if matches := names.plain.find(key); len(matches) > 0 {
 		return matches
 	}
-	if matches := s.full[key]; len(matches) > 0 {
+	if matches := names.full.find(key); len(matches) > 0 {
 		return matches
 	}
 	if bare, ok := strings.CutPrefix(key, "mcp"); ok {
-		return s.full[bare]
+		return names.full.find(bare)
 	}
 	return nil
 }

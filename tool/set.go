@@ -4,25 +4,34 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
 // Set is an immutable snapshot of all known tools with the names clients see. It is safe for concurrent use; its slices
 // and tools are shared and must not be changed. The zero Set is empty.
 type Set struct {
-	tools   []*Tool // by ID
-	byID    map[ID]int
+	tools   []*Tool  // by ID
 	exposed []string // parallel to tools
-	byName  map[string]int
-	plain   map[string][]int // by own name, folded
-	full    map[string][]int // by server and name, folded
-	version string
-	held    []heldTool // known, and kept back
+	held    []heldTool
 	// signatures remembers what was asked for, since reading a schema costs more than a search.
 	signatures []atomic.Pointer[string]
+	lazy       *lazySet // nil in the zero Set
+}
+
+// lazySet is what a set makes of its tools when it is first asked for.
+type lazySet struct {
+	version func() string
+	names   func() setNames
+}
+
+// setNames are the names by which the tools of a set are found.
+type setNames struct {
+	exposed *nameTable
+	plain   *nameTable // by own name, folded
+	full    *nameTable // by server and name, folded
 }
 
 // Catalog gives the set of tools that exist now. It may return another Set at any time, so code that answers a request
@@ -38,38 +47,51 @@ type Count struct {
 // NewSet makes a Set of tools. Of two tools with one ID the later wins. Template makes exposed names, as described at
 // [ExposedNames]; "" means DefaultTemplate.
 func NewSet(tools []*Tool, template string) *Set {
-	last := make(map[ID]*Tool, len(tools))
-	for _, t := range tools {
-		last[t.ID()] = t
+	if !slices.IsSortedFunc(tools, compareTools) {
+		tools = slices.Clone(tools)
+		slices.SortStableFunc(tools, compareTools)
 	}
-	sorted := make([]*Tool, 0, len(last))
-	for _, id := range slices.Sorted(maps.Keys(last)) {
-		sorted = append(sorted, last[id])
+	sorted := make([]*Tool, 0, len(tools))
+	for _, t := range tools {
+		if n := len(sorted); n > 0 && sorted[n-1].Server == t.Server && sorted[n-1].Name == t.Name {
+			sorted[n-1] = t
+			continue
+		}
+		sorted = append(sorted, t)
 	}
 	return newSet(sorted, ExposedNames(sorted, template))
 }
 
 // newSet makes a Set of tools that are sorted by ID and their exposed names.
 func newSet(tools []*Tool, exposed []string) *Set {
-	s := &Set{
-		tools: tools, exposed: exposed, signatures: make([]atomic.Pointer[string], len(tools)),
-		byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)),
-		plain: make(map[string][]int, len(tools)), full: make(map[string][]int, len(tools)),
-	}
+	s := &Set{tools: tools, exposed: exposed, signatures: make([]atomic.Pointer[string], len(tools))}
+	s.lazy = &lazySet{version: sync.OnceValue(s.makeVersion), names: sync.OnceValue(s.makeNames)}
+	return s
+}
+
+func (s *Set) makeVersion() string {
 	h := sha256.New()
 	for i, t := range s.tools {
-		s.byID[t.ID()] = i
-		s.byName[s.exposed[i]] = i
-		key := Fold(t.Name)
-		s.plain[key] = append(s.plain[key], i)
-		key = Fold(t.Server) + key
-		s.full[key] = append(s.full[key], i)
 		hash := t.Hash()
 		h.Write(hash[:])
 		hashBytes(h, []byte(s.exposed[i]+t.Warning))
 	}
-	s.version = hex.EncodeToString(h.Sum(nil)[:8])
-	return s
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+func (s *Set) makeNames() setNames {
+	return setNames{
+		exposed: newNameTable(len(s.tools), func(dst []byte, i int) []byte { return append(dst, s.exposed[i]...) }),
+		plain:   newNameTable(len(s.tools), func(dst []byte, i int) []byte { return appendFolded(dst, s.tools[i].Name) }),
+		full: newNameTable(len(s.tools), func(dst []byte, i int) []byte {
+			return appendFolded(appendFolded(dst, s.tools[i].Server), s.tools[i].Name)
+		}),
+	}
+}
+
+// find returns the position of the tool with this ID.
+func (s *Set) find(id ID) (int, bool) {
+	return slices.BinarySearchFunc(s.tools, string(id), (*Tool).compareID)
 }
 
 // Subset returns the set of what show returns for each tool, under the names that the tools have in s. Show returns the
@@ -99,11 +121,16 @@ func (s *Set) All() []*Tool { return s.tools }
 func (s *Set) Len() int { return len(s.tools) }
 
 // Version identifies the content: equal sets have equal versions.
-func (s *Set) Version() string { return s.version }
+func (s *Set) Version() string {
+	if s.lazy == nil {
+		return ""
+	}
+	return s.lazy.version()
+}
 
 // Get returns the tool with this ID.
 func (s *Set) Get(id ID) (*Tool, bool) {
-	i, ok := s.byID[id]
+	i, ok := s.find(id)
 	if !ok {
 		return nil, false
 	}
@@ -112,7 +139,7 @@ func (s *Set) Get(id ID) (*Tool, bool) {
 
 // Exposed returns the name under which clients see a tool, or "" if the tool is not in the set.
 func (s *Set) Exposed(id ID) string {
-	i, ok := s.byID[id]
+	i, ok := s.find(id)
 	if !ok {
 		return ""
 	}
@@ -153,13 +180,16 @@ func (s *Set) countBy(key func(*Tool) string) []Count {
 	return out
 }
 
+// foldedAway separates the words of names.
+const foldedAway = "_- ./:"
+
 // Fold makes names comparable across spellings: without what separates words, and with ASCII letters in lower case.
 func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':
 			return r + 'a' - 'A'
-		case r == '_' || r == '-' || r == ' ' || r == '.' || r == '/' || r == ':':
+		case strings.ContainsRune(foldedAway, r):
 			return -1
 		}
 		return r
