@@ -5,5 +5,6 @@
 // sees one state of the catalogue from beginning to end.
 //
 // The package sees terms and vectors, never text: what a word is and what a vector means is decided by its callers.
-// Scores are exact: every tool that passes the filter is scored, and nothing is approximated.
+// Scores are exact: every tool that passes the filter is scored. Only RoughCosines estimates, for callers that then
+// compare the best exactly.
 package index

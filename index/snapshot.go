@@ -93,6 +93,7 @@ type Snapshot struct {
 	dims    int
 	model   string
 	rows    []float32 // dims floats a document; zero rows for documents without a vector; nil without vectors
+	coarse  coarse    // empty in a small snapshot
 	markAt  []uint32  // of marks, by document
 	marks   []Landmark
 	points  []int32  // the landmarks that documents resemble, sorted
@@ -134,6 +135,7 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	if err := s.addVectors(docs); err != nil {
 		return nil, err
 	}
+	s.addCoarse()
 	s.addLandmarks(docs)
 	s.groupDuplicates(docs)
 	s.cluster = sync.OnceValues(s.fillCollection)

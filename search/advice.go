@@ -99,6 +99,14 @@ func markExcluded(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
 // confidence. It overwrites the fused scores.
 func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*tool.Tool {
 	them := *r
+	if them.rough {
+		them.rough = false
+		for i, excluded := range s.excluded {
+			if excluded {
+				s.cosines[i] = a.snap.Cosine(r.vector, i)
+			}
+		}
+	}
 	s.allowed, s.excluded = s.excluded, s.allowed
 	defer func() { s.allowed, s.excluded = s.excluded, s.allowed }()
 	them.fuseScores(a.snap, s)

@@ -17,7 +17,7 @@ import (
 // syntheticSnapshot makes n tools of the words of real requests, fixed by a seed. It indexes them as the catalogue
 // does, but for lending, which would take minutes at a hundred thousand: words and landmarks are lent at random
 // instead.
-func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
+func syntheticSnapshot(b testing.TB, n int) *index.Snapshot {
 	b.Helper()
 	m, r := builtin(b), rand.New(rand.NewPCG(1, 1))
 	var said []string

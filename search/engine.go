@@ -91,7 +91,7 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
 	s.resizeFor(snap.Len())
-	markAllowed(snap.Set(), &q.Filter, s.allowed)
+	s.markAllowed(snap.Set(), &q.Filter)
 	if q.Filter.Allow != nil {
 		s.markPermitted(snap.Set(), q.Filter.Allow)
 	}

@@ -32,6 +32,7 @@ type scratch struct {
 	best                       []float32 // fused, of the sentence that a tool serves best
 	whole                      []float32 // fused, of the request whose parts are ranked
 	allowed                    []bool
+	wide                       bool   // all enabled tools are allowed, and no others
 	ranked                     []bool // the same with only the best of each family
 	excluded                   []bool // what only the caller's own choices leave out
 	permitted                  []bool // what a caller with limited permissions may know of; valid only if limited
@@ -39,6 +40,7 @@ type scratch struct {
 	// how many are permitted
 	among       int
 	order       []int32
+	refined     []int32 // tools whose cosines were made exact last
 	named       []int
 	terms       []string
 	vector      []float32
@@ -61,10 +63,17 @@ func (s *scratch) resizeFor(n int) {
 	s.failed, s.limited = nil, false
 }
 
-// markAllowed sets allowed[i] where tool i passes the filter.
-func markAllowed(set *tool.Set, f *tool.Filter, allowed []bool) {
+// markAllowed sets s.allowed[i] where tool i passes the filter.
+func (s *scratch) markAllowed(set *tool.Set, f *tool.Filter) {
+	s.wide = len(f.Servers)+len(f.Categories) == 0 && !f.ReadOnly && !f.Disabled && f.Allow == nil
+	if s.wide {
+		for i, t := range set.All() {
+			s.allowed[i] = !t.Disabled
+		}
+		return
+	}
 	for i, t := range set.All() {
-		allowed[i] = f.Match(t)
+		s.allowed[i] = f.Match(t)
 	}
 }
 
@@ -181,6 +190,7 @@ type scored struct {
 	asked      knowledge.Effect
 	exact      bool // the request spells the name of an allowed tool
 	degraded   string
+	rough      bool // most cosines are estimates: only those of the best tools are exact
 }
 
 // scoreTools fills s.words, s.own, s.cosines and s.fused with the scores of text. The only error is Timeout.
@@ -201,7 +211,7 @@ func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool
 			return nil, err
 		}
 		if r.vector != nil {
-			snap.Cosines(r.vector, s.cosines)
+			s.compareVectors(snap, r)
 		}
 	}
 	if mode != tool.Semantic || r.vector == nil {
@@ -220,6 +230,10 @@ const belowMean = 2.5
 // may not see cannot change its scores.
 func (r *scored) fuseScores(snap *index.Snapshot, s *scratch) {
 	r.maxWords, r.maxOwn, r.maxCosine = 0, 0, -1
+	if r.rough {
+		r.fuseRough(snap, s)
+		return
+	}
 	var sum, squares float64
 	r.among = 0
 	for i, ok := range s.allowed {
@@ -235,12 +249,23 @@ func (r *scored) fuseScores(snap *index.Snapshot, s *scratch) {
 		r.mean = sum / r.among
 		r.least = float32(r.mean - belowMean*math.Sqrt(max(0, squares/r.among-r.mean*r.mean)))
 	}
+	r.fuseAll(snap, s)
+}
+
+// fuseAll fills s.fused from the other arrays and the ranges in r.
+func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
 	for i := range s.fused {
-		s.fused[i] = r.fuseScore(s.words[i], s.own[i], s.cosines[i])
-		if r.asked.Contradicts(knowledge.Effect(snap.Class(i))) {
-			s.fused[i] *= oppositeAction
-		}
+		s.fused[i] = r.fuseOne(snap, i, s)
 	}
+}
+
+// fuseOne returns the fused score of document i.
+func (r *scored) fuseOne(snap *index.Snapshot, i int, s *scratch) float32 {
+	f := r.fuseScore(s.words[i], s.own[i], s.cosines[i])
+	if r.asked.Contradicts(knowledge.Effect(snap.Class(i))) {
+		f *= oppositeAction
+	}
+	return f
 }
 
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.

@@ -1,0 +1,132 @@
+package index
+
+import (
+	"math"
+	"math/bits"
+
+	"tooldex/internal/vector"
+)
+
+// coarse is what lets a search over many vectors compare most of them only roughly: one bit for each component of what a
+// vector differs from the mean, and statistics in place of the cosines of all.
+type coarse struct {
+	mean    []float32 // of the vectors of enabled documents, a zero vector for one that has none
+	squares []float32 // the mean of the products of their components, dims rows of dims
+	bits    []uint64  // dims/64 words a document
+	scales  []float32 // by document: what turns a product with its signs into one with its difference from the mean
+}
+
+// leastCoarse is the number of documents from which on a snapshot has coarse vectors.
+const leastCoarse = 5000
+
+// sampled is how many documents the squares are the mean of. They lie evenly in the catalogue.
+const sampled = 8192
+
+// addCoarse makes the coarse vectors of a snapshot that is large enough for them.
+func (s *Snapshot) addCoarse() {
+	n, words := s.Len(), s.dims/64
+	if n < leastCoarse || words == 0 || s.dims%64 != 0 {
+		return
+	}
+	c := coarse{
+		mean: make([]float32, s.dims), squares: make([]float32, s.dims*s.dims), bits: make([]uint64, n*words),
+		scales: make([]float32, n),
+	}
+	enabled := make([]int, 0, n)
+	for i, t := range s.set.All() {
+		if !t.Disabled {
+			enabled = append(enabled, i)
+			vector.Axpy(c.mean, s.vectorOf(i), 1)
+		}
+	}
+	scale(c.mean, len(enabled))
+	step := max(1, len(enabled)/sampled)
+	used := 0
+	for k := 0; k < len(enabled); k += step {
+		used++
+		v := s.vectorOf(enabled[k])
+		for j, x := range v {
+			vector.Axpy(c.squares[j*s.dims:(j+1)*s.dims], v, x)
+		}
+	}
+	scale(c.squares, used)
+	for i := range n {
+		var absolute, squared float32
+		for j, x := range s.vectorOf(i) {
+			d := x - c.mean[j]
+			if d >= 0 {
+				c.bits[i*words+j/64] |= 1 << (j % 64)
+			}
+			absolute += max(d, -d)
+			squared += d * d
+		}
+		if absolute > 0 {
+			c.scales[i] = squared / absolute
+		}
+	}
+	s.coarse = c
+}
+
+// scale divides each component by n, if that is not 0.
+func scale(v []float32, n int) {
+	for i := range v {
+		v[i] /= float32(max(n, 1))
+	}
+}
+
+// HasCoarse reports whether RoughCosines and CosineStatistics can be used.
+func (s *Snapshot) HasCoarse() bool { return len(s.coarse.bits) > 0 }
+
+// queryPlanes is the number of bits to which a component of a request is rounded.
+const queryPlanes = 4
+
+// RoughCosines writes an estimate of what Cosines writes. It reads a 32nd of the memory that Cosines does. q must have
+// unit length and Dims entries.
+func (s *Snapshot) RoughCosines(q, scores []float32) {
+	c, words := &s.coarse, s.dims/64
+	least, most := q[0], q[0]
+	for _, x := range q {
+		least, most = min(least, x), max(most, x)
+	}
+	step := max((most-least)/(1<<queryPlanes-1), 1e-12)
+	planes := make([]uint64, queryPlanes*words)
+	var sum float32
+	for j, x := range q {
+		level := uint(math.Round(float64((x - least) / step)))
+		for p := range queryPlanes {
+			planes[p*words+j/64] |= uint64(level>>p&1) << (j % 64)
+		}
+		sum += least + step*float32(level)
+	}
+	base := vector.Dot(q, c.mean)
+	for i := range scores {
+		own := c.bits[i*words : (i+1)*words : (i+1)*words]
+		ones, levels := 0, 0
+		for w, b := range own {
+			ones += bits.OnesCount64(b)
+			levels += bits.OnesCount64(b&planes[w]) + 2*bits.OnesCount64(b&planes[words+w]) +
+				4*bits.OnesCount64(b&planes[2*words+w]) + 8*bits.OnesCount64(b&planes[3*words+w])
+		}
+		signs := 2*(least*float32(ones)+step*float32(levels)) - sum
+		scores[i] = base + signs*c.scales[i]
+	}
+}
+
+// CosineStatistics returns the mean of the cosines of q and the vectors of all enabled documents, and their standard
+// deviation, which is that of a large sample.
+func (s *Snapshot) CosineStatistics(q []float32) (mean, deviation float64) {
+	mean = float64(vector.Dot(q, s.coarse.mean))
+	squares := 0.0
+	for j, x := range q {
+		squares += float64(x) * float64(vector.Dot(q, s.coarse.squares[j*s.dims:(j+1)*s.dims]))
+	}
+	return mean, math.Sqrt(max(0, squares-mean*mean))
+}
+
+// Cosine returns the cosine of q and the vector of document i, as Cosines writes it.
+func (s *Snapshot) Cosine(q []float32, i int) float32 {
+	if s.dims == 0 || len(q) != s.dims {
+		return 0
+	}
+	return vector.Dot(q, s.rows[i*s.dims:(i+1)*s.dims])
+}
