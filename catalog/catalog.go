@@ -35,6 +35,8 @@ type Options struct {
 	// Slim leaves what was made of tools in the store, where an Index would need it in memory. It suits a program that
 	// only imports: View.Familiarity and View.Try then know nothing of the tools.
 	Slim bool
+	// Images has Open and Refresh use the file that SaveImage writes, if it is there and fits the store.
+	Images bool
 
 	indexer indexer          // set by tests; otherwise chosen by withDefaults
 	now     func() time.Time // set by tests
@@ -73,18 +75,50 @@ type Catalog struct {
 	trust trust.Options // guarded by mu
 	// unsaved is what was made of tools and is not in the store yet. It is guarded by mu.
 	unsaved *derived
+	mapped  int    // images that were opened; guarded by mu
+	saved   uint64 // the generation whose image is written; guarded by mu
 }
 
-// Open reads what is stored and makes it searchable. Damaged values are left out, with a warning in the log; the next
+// Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged values are left out, with a warning in the log; the next
 // sync of their source restores them. The errors are those of store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newDerived()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.loadState(ctx); err != nil {
+	if err := c.openState(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// openState publishes the store as it is now, from an image if there is one. The caller holds mu.
+func (c *Catalog) openState(ctx context.Context) error {
+	if c.openImage(ctx) {
+		return nil
+	}
+	return c.loadState(ctx)
+}
+
+// loaded returns the state with all that is stored. Where an image was opened, the store is read now; if that fails, the
+// log has the error, and the state has no tools.
+func (c *Catalog) loaded() *state {
+	st := c.st.Load()
+	if !st.partial {
+		return st
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.loadedLocked()
+}
+
+// loadedLocked is loaded for a caller that holds mu.
+func (c *Catalog) loadedLocked() *state {
+	if c.st.Load().partial {
+		if err := c.loadState(context.Background()); err != nil {
+			c.o.Logger.Error("the stored tools cannot be read", "error", err)
+		}
+	}
+	return c.st.Load()
 }
 
 // Set returns the tools as they are now. The set does not change; ask again for a newer one.
@@ -102,7 +136,7 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	if err != nil || gen == c.st.Load().generation {
 		return false, err
 	}
-	return true, c.loadState(ctx)
+	return true, c.openState(ctx)
 }
 
 // Retrust applies other trust options from now on, as if the catalogue had been opened with them. The errors are those
@@ -111,8 +145,8 @@ func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.trust
-	c.trust = t
-	err := c.loadState(ctx)
+	c.trust, c.saved = t, 0
+	err := c.openState(ctx)
 	if err != nil {
 		c.trust = before
 	}
@@ -157,7 +191,7 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 		if err != nil {
 			return err
 		}
-		if gen != c.st.Load().generation {
+		if st := c.st.Load(); gen != st.generation || st.partial {
 			if err := c.loadState(ctx); err != nil {
 				return err
 			}

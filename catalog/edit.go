@@ -17,7 +17,7 @@ import (
 // Patch returns a copy of the patch of one tool in the stored overlay of this name. The patch is empty if the overlay
 // has none for the tool, or does not exist.
 func (c *Catalog) Patch(overlay string, id tool.ID) (*sources.Patch, error) {
-	for _, o := range c.st.Load().overlays {
+	for _, o := range c.loaded().overlays {
 		if o.Name == overlay && o.Tools[id] != nil {
 			return o.Tools[id].Clone()
 		}

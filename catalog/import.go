@@ -91,7 +91,10 @@ func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) 
 
 // readOffers reads the sources of one step on all processors, except for those that have not changed.
 func (im *importing) readOffers(ctx context.Context, all []sources.Source) []*offer {
-	st := im.current()
+	st := im.st
+	if st == nil {
+		st = im.c.loaded()
+	}
 	offers := make([]*offer, len(all))
 	for i, src := range all {
 		if name := src.Name(); im.names[name] {
@@ -124,11 +127,11 @@ func (im *importing) current() *state {
 // refresh loads what other processes have stored since. The caller holds mu of the catalogue.
 func (im *importing) refresh(ctx context.Context) error {
 	gen, err := im.c.o.Store.Generation(ctx)
-	if err != nil || gen == im.current().generation {
+	if err != nil || gen == im.current().generation && !im.current().partial {
 		return err
 	}
 	im.st, im.scanner = nil, nil
-	if gen != im.c.st.Load().generation {
+	if st := im.c.st.Load(); gen != st.generation || st.partial {
 		return im.c.loadState(ctx)
 	}
 	return nil

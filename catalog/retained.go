@@ -13,7 +13,7 @@ import (
 // Used lists the stored vectors and analyses that the present tools need: vectors of this Catalog's model and of the
 // models given, and analyses by its knowledge, both with and without borrowing. Its result is meant for store.Compact.
 func (c *Catalog) Used(models ...embed.Model) store.Used {
-	st := c.st.Load()
+	st := c.loaded()
 	v := c.o.indexer.view()
 	const notLent = " not lent"
 	u := store.Used{Generation: st.generation, Models: append(models, v.Model), Knowledge: []string{v.Knowledge}}
@@ -73,7 +73,7 @@ func (st *state) takeUnneeded() (texts []store.TextHash, lent []tool.Hash) {
 // Files returns the files that stored tools were read from, as far as they are known, sorted and without duplicates.
 func (c *Catalog) Files() []string {
 	var out []string
-	for _, s := range c.st.Load().sources {
+	for _, s := range c.loaded().sources {
 		if s.Path != "" {
 			out = append(out, s.Path)
 		}

@@ -14,7 +14,7 @@ import (
 // Review lists the tools that a person should look at: those that are held, then those that are served with a warning,
 // each group by ID.
 func (c *Catalog) Review() []scan.Review {
-	st := c.st.Load()
+	st := c.loaded()
 	var out []scan.Review
 	for _, rec := range st.records {
 		if r, ok := st.trust.Review(formOf(rec), rec.Changed); ok {

@@ -27,6 +27,10 @@ type state struct {
 	trust      *trust.Ledger
 	derived    *derived
 	owned      map[string]map[tool.ID]bool // IDs of the records, by source; only in a clone
+	damaged    bool                        // something stored was left out
+	// partial is set in a state that was opened from an image. It has the generation, the servers and the trust in
+	// servers; Catalog.loaded returns the whole.
+	partial bool
 }
 
 // newState makes a state of a snapshot, which it takes over, with vectors of the given model. If something was damaged,
@@ -45,7 +49,7 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
 		servers: snap.Servers, derived: &derived{model: model, vectors: snap.Vectors, lent: snap.Analyses},
-		trust: ledger,
+		trust: ledger, damaged: len(snap.Damaged)+len(lost) > 0,
 	}
 	for _, r := range snap.Records {
 		st.records[r.Tool.ID()] = r
@@ -60,6 +64,7 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 		o, err := sources.DecodeOverlay(name, snap.Overlays[name])
 		if err != nil {
 			log.Warn("a stored overlay cannot be read and is left out; import it again", "overlay", name, "error", err)
+			st.damaged = true
 			continue
 		}
 		st.overlays = append(st.overlays, o)

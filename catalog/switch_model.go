@@ -34,7 +34,7 @@ func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total in
 		}
 	}
 	next := &searchable{m: m, to: c.o.Index, embedLater: true}
-	if len(c.st.Load().entries) == 0 || c.isUsing(next) {
+	if len(c.loaded().entries) == 0 || c.isUsing(next) {
 		return nil
 	}
 	for lacked := 1; lacked > 0; { // again for what came meanwhile
@@ -46,7 +46,7 @@ func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total in
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.o.indexer
-	c.o.indexer = next
+	c.o.indexer, c.saved = next, 0
 	if err := c.loadState(ctx); err != nil {
 		c.o.indexer = before
 		return contextError(ctx, err)
@@ -70,7 +70,7 @@ func (c *Catalog) isUsing(next *searchable) bool {
 	c.mu.Lock()
 	now, ok := c.o.indexer.(*searchable)
 	c.mu.Unlock()
-	st := c.st.Load()
+	st := c.loaded()
 	model := next.view().Model.Fingerprint
 	if !ok || now.m.Embedder != next.m.Embedder || st.derived.model != model {
 		return false
@@ -100,7 +100,7 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 	if err != nil {
 		return 0, err
 	}
-	docs, hashes := textsWithoutVectors(c.st.Load().entries, snap.Vectors)
+	docs, hashes := textsWithoutVectors(c.loaded().entries, snap.Vectors)
 	made, saved := map[store.TextHash]store.Vector{}, c.o.now()
 	save := func() error {
 		if len(made) == 0 {

@@ -8,7 +8,7 @@ import (
 // Texts returns the hashes of the texts of all served tools, by which their vectors are stored. It computes them, on
 // all processors.
 func (c *Catalog) Texts() map[store.TextHash]bool {
-	entries := c.st.Load().entries
+	entries := c.loaded().entries
 	hashes := make([]store.TextHash, len(entries))
 	inParallel(len(entries), func() func(i int) {
 		return func(i int) {

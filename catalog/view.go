@@ -22,7 +22,7 @@ type View struct {
 func (c *Catalog) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return View{c.st.Load(), c.searchIndexer()}
+	return View{c.loadedLocked(), c.searchIndexer()}
 }
 
 // searchIndexer returns the indexer, or nil if the catalogue makes nothing searchable. The caller holds mu.

@@ -154,6 +154,9 @@ func (u *updater) removeTools(ctx context.Context, name string) {
 	u.all.catalogChanged()
 }
 
+// saveShare bounds the time that is spent on writing the index: one part in so many.
+const saveShare = 20
+
 // followStore applies what other processes store and changes of the configuration, every lookInterval or when a reload
 // is requested. An error of the store is logged once, and its end as well.
 func (u *updater) followStore(ctx context.Context) {
@@ -161,6 +164,7 @@ func (u *updater) followStore(ctx context.Context) {
 	defer ticker.Stop()
 	stored := u.service.Catalog.Servers()
 	failing := false // the last look could not read the store, which was logged
+	var saveAfter time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -181,6 +185,10 @@ func (u *updater) followStore(ctx context.Context) {
 		}
 		if failing {
 			u.o.Logger.Warn("the stored tools can be read again")
+		}
+		if start := time.Now(); start.After(saveAfter) {
+			u.service.SaveIndex(ctx)
+			saveAfter = time.Now().Add(saveShare * time.Since(start)) // a large index is not written at every change
 		}
 		failing = false
 		if changed {

@@ -138,6 +138,7 @@ func (s *Service) openStore(ctx context.Context) error {
 // the built-in one; another waits for it, or searches by words alone if it does not answer.
 func (s *Service) openCatalog(ctx context.Context) error {
 	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust(), Slim: s.o.Use == ToImport}
+	o.Images = s.scratch == "" && (s.o.Use == ToSearch || s.o.Use == ToImport)
 	var queries, fallback embed.Embedder
 	if s.o.Use != ToList {
 		var err error
@@ -189,12 +190,23 @@ func (s *Service) openCatalog(ctx context.Context) error {
 	return err
 }
 
-// Close ends background work and removes a temporary folder. The error is Internal if that folder cannot be removed.
+// SaveIndex writes the index beside the store, so that the next process need not build it. It does nothing if it is
+// there, or if the tools are made for this run alone. A failure is only logged: the next process is slower then.
+func (s *Service) SaveIndex(ctx context.Context) {
+	if err := s.Catalog.SaveImage(ctx); err != nil && ctx.Err() == nil {
+		s.o.Logger.Debug("the index could not be written", "error", err)
+	}
+}
+
+// Close ends background work, writes the index beside the store and removes a temporary folder. The error is Internal if that folder cannot be removed.
 func (s *Service) Close() error {
 	if s.stop != nil {
 		s.stop()
 	}
 	if s.scratch == "" {
+		if s.Catalog != nil {
+			s.SaveIndex(context.Background())
+		}
 		return nil
 	}
 	if err := os.RemoveAll(s.scratch); err != nil {

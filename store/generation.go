@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"os"
 	"sync"
 	"time"
@@ -51,4 +52,34 @@ func (s *Store) readGeneration(ctx context.Context) (gen, preferred uint64, err 
 		s.lastSeen.info, s.lastSeen.generation, s.lastSeen.preferred = info, gen, preferred
 	}
 	return gen, preferred, nil
+}
+
+// Stamp identifies one state of the file's tools and all that belongs to them. Other than a generation, it never comes
+// again: neither in another file nor after an older one was put back. The zero Stamp means that the state has none, as
+// those that older versions wrote.
+type Stamp [16]byte
+
+// Stamp returns the generation and the stamp of the file as it is now. The errors are those of [Store.Load].
+func (s *Store) Stamp(ctx context.Context) (gen uint64, stamp Stamp, err error) {
+	err = s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		gen, stamp = readGeneration(tx), readStamp(tx)
+		return nil
+	})
+	return gen, stamp, err
+}
+
+// readStamp returns the stamp that tx sees; the zero Stamp for one that is missing or damaged.
+func readStamp(tx *bolt.Tx) (stamp Stamp) {
+	payload, err := unsealValue([]byte(keyStamp), tx.Bucket([]byte(bucketMeta)).Get([]byte(keyStamp)))
+	if err == nil && len(payload) == len(stamp) {
+		copy(stamp[:], payload)
+	}
+	return stamp
+}
+
+// renewStamp gives the state that tx writes a stamp of its own.
+func renewStamp(tx *bolt.Tx) error {
+	var stamp Stamp
+	_, _ = rand.Read(stamp[:]) // it never fails
+	return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyStamp), sealPayload([]byte(keyStamp), stamp[:]))
 }

@@ -36,6 +36,7 @@ const (
 	keyLayout     = "layout"
 	keyLayoutNot  = "layout~" // the same with all bits inverted: a wrong layout would cause the file to be misread
 	keyGeneration = "generation"
+	keyStamp      = "stamp"
 )
 
 // requiredBuckets lists all buckets that a file of the current layout must have.
@@ -135,7 +136,7 @@ func layoutRemedy(have int) string {
 // raiseGeneration adds one to the generation and returns it.
 func raiseGeneration(tx *bolt.Tx) (uint64, error) {
 	gen := readGeneration(tx) + 1
-	return gen, setCounter(tx, keyGeneration, gen)
+	return gen, errors.Join(setCounter(tx, keyGeneration, gen), renewStamp(tx))
 }
 
 // readGeneration returns the generation that tx sees, zero in a new file.

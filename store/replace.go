@@ -81,7 +81,7 @@ func (n changeNumbers) writeBeyond(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	return nil
+	return renewStamp(tx)
 }
 
 // keepAside gives the store's file a second name, under which it stays when another replaces it, and returns that path.

@@ -42,6 +42,10 @@ var table = map[string]rule{
 	"internal/atomicfile": {
 		doc: "Package atomicfile replaces files whole: a reader sees the old or the new content, also after the power is lost.",
 	},
+	"internal/flatfile": {
+		imports: []string{"internal/atomicfile"},
+		doc:     "Package flatfile keeps flat arrays in a file that any number of processes use where it lies, by mapping it into memory.",
+	},
 	"internal/limit": {
 		doc: "Package limit lets so many in at once, has so many wait for a while, and refuses the rest.",
 	},
@@ -57,7 +61,7 @@ var table = map[string]rule{
 		doc:     "Package access decides who may use the service over HTTP, and how much of it.",
 	},
 	"index": {
-		imports: []string{"tool", "internal/vector"},
+		imports: []string{"tool", "internal/flatfile", "internal/vector"},
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
 	},
 	"store": {
@@ -116,7 +120,7 @@ var table = map[string]rule{
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {
-		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources", "upstream", "validate", "internal/sanitize"},
+		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources", "upstream", "validate", "internal/flatfile", "internal/sanitize"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
 	"enrich": {

@@ -1,0 +1,286 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tooldex/index"
+	"tooldex/internal/flatfile"
+	"tooldex/store"
+	"tooldex/tool"
+	"tooldex/trust"
+	"tooldex/upstream"
+)
+
+// An image is a file that holds the catalogue as it is used: the tools as they are served, and the index over them. It
+// spares a process that opens a folder reading the store and building the index. The store stays the truth: an image is
+// used only while its stamp is that of the store, and can be removed at any time.
+
+// imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be served
+// otherwise than before.
+const imageLayout = 1
+
+// The names of images in the data directory. Each model and each policy of trust has one; of those that are not used any
+// more the latest few stay.
+const (
+	imagePrefix, imageSuffix = "index-", ".flat"
+	keptImages               = 4
+)
+
+// mostMapped is how many images one catalogue maps into memory. Mappings are never given up, so that further ones are
+// read instead.
+const mostMapped = 4
+
+// The sections of an image before those of the index.
+const (
+	sectionMeta = iota
+	sectionRows
+	sectionTexts
+	firstIndexSection
+)
+
+// imageKey says what an image was made of. It is compared as a whole.
+type imageKey struct {
+	Layout     int
+	Generation uint64
+	Stamp      store.Stamp
+	View       string // the model and the knowledge
+	Policy     trust.Policy
+	Servers    []string // that the options trust
+}
+
+// imageMeta is what an image holds beside the tools and the index.
+type imageMeta struct {
+	Servers []upstream.Server // as stored
+	Trusted []string          // those servers of tools whose tools were taken as they are
+}
+
+// imageKey returns the key of the image that this catalogue would write of a state of the store. The caller holds mu.
+func (c *Catalog) imageKey(gen uint64, stamp store.Stamp) imageKey {
+	v := c.o.indexer.view()
+	servers := slices.Clone(c.trust.Servers)
+	slices.Sort(servers)
+	return imageKey{
+		Layout: imageLayout, Generation: gen, Stamp: stamp, Policy: cmp.Or(c.trust.Policy, trust.Warn), Servers: servers,
+		View: fmt.Sprintf("%s %s %d %s", v.Model.Name, v.Model.Fingerprint, v.Model.Dims, v.Knowledge),
+	}
+}
+
+// path returns the file of the images of this key and of all other states of the store.
+func (k imageKey) path(dir string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", k.View, k.Policy, strings.Join(k.Servers, "\x00")))
+	return filepath.Join(dir, fmt.Sprintf("%s%x%s", imagePrefix, sum[:4], imageSuffix))
+}
+
+// encode returns the key as it lies in the file.
+func (k imageKey) encode() []byte {
+	b, err := json.Marshal(k)
+	if err != nil { // strings and numbers always encode
+		return nil
+	}
+	return b
+}
+
+// openImage publishes the image of the store as it is now, and reports whether there is one that can be used. The state
+// is then partial. The caller holds mu.
+func (c *Catalog) openImage(ctx context.Context) bool {
+	x := c.searchIndexer()
+	if x == nil || x.to == nil || x.embedLater || !c.o.Images {
+		return false
+	}
+	gen, stamp, err := c.o.Store.Stamp(ctx)
+	if err != nil || stamp == (store.Stamp{}) {
+		return false // loading the store reports it
+	}
+	key := c.imageKey(gen, stamp)
+	path := key.path(filepath.Dir(c.o.Store.Path()))
+	if have, err := flatfile.ReadKey(path); err != nil || string(have) != string(key.encode()) {
+		return false
+	}
+	sections, err := flatfile.Open(path, c.mapped < mostMapped)
+	if err == nil {
+		err = c.publishImage(gen, sections, x)
+	}
+	if err != nil {
+		c.o.Logger.Info("the stored index cannot be used and is made again", "file", path, "error", err)
+		return false
+	}
+	c.mapped++
+	return true
+}
+
+var errOtherTrust = errors.New("other servers are trusted now")
+
+// publishImage publishes what an image holds.
+func (c *Catalog) publishImage(gen uint64, sections [][]byte, x *searchable) error {
+	if len(sections) < firstIndexSection {
+		return flatfile.ErrForeign
+	}
+	var meta imageMeta
+	if err := json.Unmarshal(sections[sectionMeta], &meta); err != nil {
+		return fmt.Errorf("read what is in it: %w", err)
+	}
+	rows, err := flatfile.List[toolRow](sections[sectionRows])
+	if err != nil {
+		return err
+	}
+	tools, held, ok := openTools(rows, sections[sectionTexts])
+	if !ok {
+		return fmt.Errorf("its tools: %w", flatfile.ErrForeign)
+	}
+	ledger, _ := trust.NewLedger(c.trust, meta.Servers, nil, nil)
+	if !slices.Equal(trustedServers(tools, ledger), meta.Trusted) {
+		return errOtherTrust
+	}
+	set := tool.NewSet(tools, "")
+	if len(held) > 0 {
+		set = set.Withhold(func(t *tool.Tool) string { return held[t] })
+	}
+	snap, err := index.Restore(set, sections[firstIndexSection:])
+	if err != nil {
+		return err
+	}
+	x.to.Swap(snap)
+	c.st.Store(&state{generation: gen, servers: meta.Servers, trust: ledger, derived: newDerived(), partial: true})
+	c.set.Store(set)
+	return nil
+}
+
+// trustedServers returns the servers of tools, which are sorted by ID, that a ledger trusts, in that order.
+func trustedServers(tools []*tool.Tool, l *trust.Ledger) (out []string) {
+	last := ""
+	for _, t := range tools {
+		if t.Server != last && l.Trusts(t.Server) {
+			out = append(out, t.Server)
+		}
+		last = t.Server
+	}
+	return out
+}
+
+// SaveImage writes the catalogue, as it is used, to a file beside the store, from which later processes open it at once.
+// It does nothing if that file is there already, if tools still lack what they need, and if Options.Images is not set.
+// The error is that of writing the file, or of reading the store; nothing depends on it.
+func (c *Catalog) SaveImage(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x, st := c.searchIndexer(), c.st.Load()
+	if x == nil || !c.o.Images || st == nil || st.partial || st.generation == c.saved {
+		return nil
+	}
+	gen, stamp, err := c.o.Store.Stamp(ctx)
+	if err != nil || gen != st.generation || stamp == (store.Stamp{}) {
+		return err
+	}
+	key := c.imageKey(gen, stamp)
+	path := key.path(filepath.Dir(c.o.Store.Path()))
+	if have, err := flatfile.ReadKey(path); err == nil && string(have) == string(key.encode()) {
+		c.saved = gen
+		return nil
+	}
+	set, snap := c.set.Load(), (*index.Snapshot)(nil)
+	if x.to != nil {
+		snap = x.to.Current()
+	} else if st, set, snap, err = c.buildForImage(ctx, x, gen); err != nil {
+		return err
+	}
+	if snap == nil || snap.Set() != set || !x.isComplete(st) {
+		return nil
+	}
+	if err := writeImage(path, key, st, snap); err != nil {
+		return fmt.Errorf("write the index to %s: %w", path, err)
+	}
+	c.saved = gen
+	removeOldImages(filepath.Dir(path))
+	return nil
+}
+
+// buildForImage reads the store again, with all that was made of tools, and builds the index of it. The snapshot is nil
+// if the store has changed since.
+func (c *Catalog) buildForImage(ctx context.Context, x *searchable, gen uint64) (*state, *tool.Set, *index.Snapshot,
+	error,
+) {
+	view := x.view()
+	view.Slim = false
+	stored, err := c.o.Store.Load(ctx, view)
+	if err != nil || stored.Generation != gen {
+		return nil, nil, nil, err
+	}
+	st := newState(stored, view.Model.Fingerprint, c.trust, c.o.Logger)
+	set := st.visibleSet()
+	snap, err := x.buildSnapshot(set, st.entries, st.derived)
+	return st, set, snap, err
+}
+
+// isComplete reports whether nothing is missing or damaged in a state: only then is its index what the next process
+// would make.
+func (x *searchable) isComplete(st *state) bool {
+	if st.damaged || x.m.Embedder != nil && len(st.entries) > 0 && st.derived.model != x.view().Model.Fingerprint {
+		return false
+	}
+	for _, e := range st.entries {
+		h, ok := textOf(st.derived.lent[e.hash])
+		if !ok {
+			return false
+		}
+		if _, ok := st.derived.vectors[h]; !ok && x.m.Embedder != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// writeImage writes the image of a state.
+func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) error {
+	sections, err := snap.Image()
+	if err != nil {
+		return err
+	}
+	var (
+		rows  []toolRow
+		texts []byte
+		tools []*tool.Tool
+	)
+	both := slices.Concat(st.entries, st.held)
+	slices.SortFunc(both, func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) })
+	for _, e := range both {
+		held := ""
+		if r, ok := st.records[e.tool.ID()]; ok {
+			held = st.trust.HoldReason(formOf(r))
+		}
+		rows, texts = appendTool(rows, texts, e.tool, held)
+		tools = append(tools, e.tool)
+	}
+	meta, err := json.Marshal(imageMeta{Servers: st.servers, Trusted: trustedServers(tools, st.trust)})
+	if err != nil {
+		return fmt.Errorf("describe the tools: %w", err)
+	}
+	return flatfile.Write(path, key.encode(), append([][]byte{meta, flatfile.Bytes(rows), texts}, sections...))
+}
+
+// removeOldImages removes all but the latest images of a folder. What cannot be removed now is removed next time.
+func removeOldImages(dir string) {
+	paths, err := filepath.Glob(filepath.Join(dir, imagePrefix+"*"+imageSuffix))
+	if err != nil || len(paths) <= keptImages {
+		return
+	}
+	age := map[string]time.Time{}
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil {
+			age[p] = info.ModTime()
+		}
+	}
+	slices.SortFunc(paths, func(a, b string) int { return age[b].Compare(age[a]) })
+	for _, p := range paths[keptImages:] {
+		_ = os.Remove(p)
+	}
+}

@@ -1,0 +1,215 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"encoding/json"
+
+	"tooldex/internal/flatfile"
+	"tooldex/tool"
+)
+
+// The texts of a tool in an image, in the order in which they lie one after the other.
+const (
+	partServer = iota
+	partName
+	partTitle
+	partSummary
+	partCategory
+	partDeprecated
+	partWarning
+	partHint        // the title of the annotations
+	partHeld        // why the tool is held; "" if it is not
+	partDescription // from here on texts that are read only when they are shown
+	partInput
+	partOutput
+	partMeta
+	partIcons
+	partLists // what lists the tool has, as appendLists writes them
+	numParts
+)
+
+// toolRow says where the texts of a tool lie in an image, and what else there is to it.
+type toolRow struct {
+	at      uint64
+	lengths [numParts]uint32
+	flags   uint32
+}
+
+// The flags of a row. The four hints of the annotations follow, two bits each: 0 not given, 1 false, 2 true.
+const (
+	flagDisabled = 1 << iota
+	flagAlways
+	flagNoBorrow
+	flagAnnotated
+	hintBits = 4 // the lowest bit of the first hint
+)
+
+// appendTool adds a tool to rows and texts.
+func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string) ([]toolRow, []byte) {
+	row := toolRow{at: uint64(len(texts))}
+	flag := func(set bool, bit uint32) {
+		if set {
+			row.flags |= bit
+		}
+	}
+	flag(t.Disabled, flagDisabled)
+	flag(t.Always, flagAlways)
+	flag(t.NoBorrow, flagNoBorrow)
+	hint := ""
+	if a := t.Annotations; a != nil {
+		row.flags |= flagAnnotated
+		hint = a.Title
+		for i, h := range []*bool{a.ReadOnlyHint, a.DestructiveHint, a.IdempotentHint, a.OpenWorldHint} {
+			if h != nil {
+				row.flags |= (1 + uint32(b2i(*h))) << (hintBits + 2*i)
+			}
+		}
+	}
+	for part, text := range [partDescription]string{
+		t.Server, t.Name, t.Title, t.Summary, t.Category, t.Deprecated, t.Warning, hint, held,
+	} {
+		row.lengths[part] = uint32(len(text))
+		texts = append(texts, text...)
+	}
+	row.lengths[partDescription] = uint32(len(t.Description))
+	texts = append(texts, t.Description...)
+	for i, raw := range [][]byte{t.InputSchema, t.OutputSchema, t.Meta, t.Icons} {
+		row.lengths[partInput+i] = uint32(len(raw))
+		texts = append(texts, raw...)
+	}
+	before := len(texts)
+	texts = appendLists(texts, t)
+	row.lengths[partLists] = uint32(len(texts) - before)
+	return append(rows, row), texts
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// appendLists appends the lists of a tool; nothing if all are empty.
+func appendLists(b []byte, t *tool.Tool) []byte {
+	if len(t.Keywords)+len(t.Synonyms)+len(t.Related)+len(t.Examples)+len(t.Utterances) == 0 {
+		return b
+	}
+	count := func(n int) { b = binary.AppendUvarint(b, uint64(n)) }
+	text := func(s string) {
+		count(len(s))
+		b = append(b, s...)
+	}
+	for _, list := range [][]string{t.Keywords, t.Synonyms} {
+		count(len(list))
+		for _, s := range list {
+			text(s)
+		}
+	}
+	count(len(t.Related))
+	for _, id := range t.Related {
+		text(string(id))
+	}
+	count(len(t.Examples))
+	for _, e := range t.Examples {
+		text(e.Description)
+		text(string(e.Invocation))
+		text(e.Output)
+	}
+	count(len(t.Utterances))
+	for _, u := range t.Utterances {
+		text(u.Text)
+		text(string(u.From))
+	}
+	return b
+}
+
+// readLists sets the lists of t from what appendLists wrote.
+func readLists(b []byte, t *tool.Tool) bool {
+	r := byteReader{b: b}
+	text := func() string {
+		n := r.readNumber()
+		if n > uint64(len(r.b)) {
+			r.bad = true
+			return ""
+		}
+		s := string(r.b[:n])
+		r.skipBytes(int(n))
+		return s
+	}
+	texts := func() (out []string) {
+		for range r.readCount(1) {
+			out = append(out, text())
+		}
+		return out
+	}
+	t.Keywords, t.Synonyms = texts(), texts()
+	for range r.readCount(1) {
+		t.Related = append(t.Related, tool.ID(text()))
+	}
+	for range r.readCount(3) {
+		e := tool.Example{Description: text()}
+		if invocation := text(); invocation != "" {
+			e.Invocation = json.RawMessage(invocation)
+		}
+		e.Output = text()
+		t.Examples = append(t.Examples, e)
+	}
+	for range r.readCount(2) {
+		t.Utterances = append(t.Utterances, tool.Utterance{Text: text(), From: tool.Provenance(text())})
+	}
+	return !r.bad && len(r.b) == 0
+}
+
+// openTools returns the tools of rows, whose texts stay where they lie, and why those are held that are.
+func openTools(rows []toolRow, texts []byte) (tools []*tool.Tool, held map[*tool.Tool]string, ok bool) {
+	all, annotations := make([]tool.Tool, len(rows)), make([]tool.Annotations, len(rows))
+	said := [...]*bool{nil, new(bool), new(bool), nil}
+	*said[2] = true
+	tools, held = make([]*tool.Tool, len(rows)), map[*tool.Tool]string{}
+	for i := range rows {
+		row, t := &rows[i], &all[i]
+		at := row.at
+		var parts [numParts]string
+		for p, n := range row.lengths {
+			if n == 0 {
+				continue
+			}
+			if parts[p], ok = flatfile.String(texts, at, uint64(n)); !ok {
+				return nil, nil, false
+			}
+			at += uint64(n)
+		}
+		t.Server, t.Name, t.Title, t.Summary = parts[partServer], parts[partName], parts[partTitle], parts[partSummary]
+		t.Category, t.Deprecated, t.Warning = parts[partCategory], parts[partDeprecated], parts[partWarning]
+		t.Description = parts[partDescription]
+		t.InputSchema, t.OutputSchema = rawOf(parts[partInput]), rawOf(parts[partOutput])
+		t.Meta, t.Icons = rawOf(parts[partMeta]), rawOf(parts[partIcons])
+		t.Disabled, t.Always = row.flags&flagDisabled != 0, row.flags&flagAlways != 0
+		t.NoBorrow = row.flags&flagNoBorrow != 0
+		if row.flags&flagAnnotated != 0 {
+			hint := func(k int) *bool { return said[row.flags>>(hintBits+2*k)&3] }
+			annotations[i] = tool.Annotations{
+				Title: parts[partHint], ReadOnlyHint: hint(0), DestructiveHint: hint(1), IdempotentHint: hint(2),
+				OpenWorldHint: hint(3),
+			}
+			t.Annotations = &annotations[i]
+		}
+		if lists := parts[partLists]; lists != "" && !readLists([]byte(lists), t) {
+			return nil, nil, false
+		}
+		if why := parts[partHeld]; why != "" {
+			held[t] = why
+		}
+		tools[i] = t
+	}
+	return tools, held, true
+}
+
+// rawOf returns the bytes of a text without copying them, nil for "".
+func rawOf(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return flatfile.BytesOf(s)
+}
