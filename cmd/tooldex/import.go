@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -91,6 +92,7 @@ type importer struct {
 	stack *service.Service
 
 	mu      sync.Mutex // guards the rest: servers report concurrently
+	changes int
 	reports []catalog.Report
 	errs    []error
 }
@@ -121,6 +123,10 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 			continue
 		}
 		im.reports = append(im.reports, r)
+		if im.changes += r.Changes(); im.changes > largeImport {
+			im.app.collectNormally()
+			im.changes = math.MinInt // once is enough
+		}
 		if refusedAll(r) {
 			im.errs = append(im.errs, &tool.Error{Code: tool.Invalid, Op: "import", Msg: "no tool of " + r.Source +
 				" could be imported", Hint: "correct what was found"})
@@ -131,6 +137,9 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		im.printFindings(r)
 	}
 }
+
+// largeImport is how many changed tools make collecting memory rarely too expensive: it would be several gigabytes.
+const largeImport = 5000
 
 // shownFindings bounds the findings of one source on stderr; -o json has all of them.
 const shownFindings = 5
