@@ -46,7 +46,7 @@ func TestEveryOperationSpoiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, was := range map[string]string{"a new file": "", "a file that is there": "the old text"} {
-		for _, fault := range []faultfs.Fault{faultfs.Fail, faultfs.Short, faultfs.Kill, faultfs.Tear} {
+		for _, fault := range []faultfs.Fault{faultfs.Fail, faultfs.Short, faultfs.Kill, faultfs.Tear, faultfs.Power} {
 			t.Run(fmt.Sprintf("%s of %s", fault, name), func(t *testing.T) {
 				t.Parallel()
 				for n := 1; ; n++ {

@@ -16,10 +16,14 @@ const (
 	Kill               // the command is killed before it
 	// Of a write, half of the bytes are written, then the command is killed; other operations are as with Kill.
 	Tear
+	// The command is killed before it, and all is lost in the folder that was not synced: what was written to a file
+	// since it was last synced, and names made, changed and removed in a folder since that was. With N zero, or larger
+	// than the number of operations, that happens after the command has ended.
+	Power
 )
 
 // String names the fault.
-func (f Fault) String() string { return [...]string{"fail", "short", "kill", "tear"}[f] }
+func (f Fault) String() string { return [...]string{"fail", "short", "kill", "tear", "power"}[f] }
 
 // Plan selects the operation to spoil. A Plan with only a Dir counts operations and spoils none.
 type Plan struct {

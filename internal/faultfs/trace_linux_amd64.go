@@ -38,6 +38,13 @@ func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 }
 
 func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
+	var power *disk
+	if p.Fault == Power {
+		var err error
+		if power, err = newDisk(p.Dir); err != nil {
+			return nil, err
+		}
+	}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return nil, err
@@ -60,9 +67,12 @@ func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	if err = errors.Join(err, outEnd.Close(), errEnd.Close()); err != nil {
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
-	t := &tracer{plan: p, leader: pid, threads: map[int]*thread{}}
+	t := &tracer{plan: p, leader: pid, threads: map[int]*thread{}, power: power}
 	err = t.follow()
 	read.Wait()
+	if power != nil {
+		err = errors.Join(err, t.powerErr, power.losePower())
+	}
 	t.out.Stdout, t.out.Stderr = stdout.Bytes(), stderr.Bytes()
 	return &t.out, err
 }
@@ -95,14 +105,18 @@ type tracer struct {
 	threads map[int]*thread
 	full    bool // a write was cut short: from now on the disk is full
 	out     Outcome
+
+	power    *disk // nil unless power is to be lost
+	powerErr error // the first one of it
 }
 
 // thread is one traced thread.
 type thread struct {
 	calling bool // between the beginning and the end of a system call
 	result  syscall.Errno
-	spoil   bool // the result of the call is to be replaced by that error
-	kill    bool // the command is to be killed at the end of the call
+	spoil   bool   // the result of the call is to be replaced by that error
+	kill    bool   // the command is to be killed at the end of the call
+	syncs   string // the file that the call syncs, "" if it syncs none
 }
 
 // follow resumes the command and handles its stops, until all of its threads have ended.
@@ -173,6 +187,10 @@ func (t *tracer) call(pid int, th *thread) {
 	switch {
 	case th.calling:
 		th.calling = false
+		if th.syncs != "" && regs.Rax == 0 && t.powerErr == nil {
+			t.powerErr = t.power.sync(th.syncs)
+		}
+		th.syncs = ""
 		if th.spoil {
 			th.spoil = false
 			regs.Rax = -uint64(th.result)
@@ -201,6 +219,9 @@ func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 		t.refuse(pid, th, regs, syscall.ENOSPC)
 		return
 	}
+	if op.name == "sync" && t.power != nil {
+		th.syncs = filepath.Join(t.plan.Dir, name)
+	}
 	t.out.Ops = append(t.out.Ops, op.name+" "+name)
 	if len(t.out.Ops) != t.plan.N {
 		return
@@ -216,7 +237,8 @@ func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 		regs.Rdx /= 2
 		_ = syscall.PtraceSetRegs(pid, regs)
 		t.full, th.kill = true, fault == Tear
-	case fault == Kill || fault == Tear:
+	case fault == Kill || fault == Tear || fault == Power:
+		th.syncs = ""
 		t.refuse(pid, th, regs, errno)
 		_ = syscall.Kill(t.leader, syscall.SIGKILL)
 	case op.name == "close": // it closes all the same, as the system does
