@@ -45,6 +45,7 @@ type Serve struct {
 	Listen      string   // where serve listens if a terminal started it without flags
 	Mode        string   // what tools/list holds
 	Threshold   int      // tokens; the largest catalogue that mode auto lists in full
+	MaxResult   int      // tokens of a tool's result that a model gets at once; 0 for all
 	MaxSessions int      // open MCP sessions over HTTP
 	Follows     []string // clients that list again when the list changes
 	Always      []string // tools that are always listed

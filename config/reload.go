@@ -29,7 +29,7 @@ func (c Change) Profiles() bool {
 // Listing reports whether the settings of tools/list have changed.
 func (c Change) Listing() bool {
 	a, b := c.Before.Serve, c.Now.Serve
-	return a.Mode != b.Mode || a.Threshold != b.Threshold || a.Summary != b.Summary ||
+	return a.Mode != b.Mode || a.Threshold != b.Threshold || a.Summary != b.Summary || a.MaxResult != b.MaxResult ||
 		!slices.Equal(a.Follows, b.Follows) || !slices.Equal(a.Always, b.Always)
 }
 

@@ -136,6 +136,10 @@ func serveSettings() []Setting {
 			About: "the largest catalogue, in tokens, that the mode auto lists in full",
 		},
 		{
+			Key: "serve.maxResult", Env: "TOOLDEX_MAX_RESULT", Default: 25_000, Min: 0, Max: 10_000_000, live: true,
+			About: "the most tokens of a tool's result that a model gets at once over MCP; 0 for no bound",
+		},
+		{
 			Key: "serve.maxSessions", Env: "TOOLDEX_MAX_SESSIONS", Flag: "max-sessions", Default: 2000,
 			About: "the most MCP sessions over HTTP; beyond it the least recently used is closed",
 		},

@@ -103,7 +103,8 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 	}
 	s.checkOutput(t, res)
 	s.recordCall(req, t.ID(), res)
-	return &rawResult{raw: res.Raw}, nil
+	_, invoked := s.metaTool(req.Params.Name)
+	return &rawResult{raw: s.boundResult(ctx, res.Raw, len(t.OutputSchema) > 0 && !invoked)}, nil
 }
 
 // recordRefusal reports to the auditor a call that is refused before it reaches the Caller.

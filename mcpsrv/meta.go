@@ -27,7 +27,7 @@ const (
 // have.
 func isMetaToolName(name string) bool {
 	switch name {
-	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName:
+	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName, readResultName:
 		return true
 	}
 	return false
@@ -145,7 +145,7 @@ func metaTools() []metaTool {
 			only:    Dynamic,
 			handle:  (*Server).loadServerTools,
 		},
-		proposeTool(), writeTool(),
+		proposeTool(), writeTool(), readResultTool(),
 	}
 }
 

@@ -185,13 +185,14 @@ type liveOptions struct {
 	followers map[string]bool
 	always    []string
 	summary   string
+	maxResult int
 }
 
 // liveOptionsOf copies the changeable options out of o.
 func liveOptionsOf(o Options) *liveOptions {
 	w := &liveOptions{
 		mode: o.Mode, threshold: o.Threshold, followers: map[string]bool{}, always: o.Always,
-		summary: o.Summary,
+		summary: o.Summary, maxResult: o.MaxResult,
 	}
 	for _, name := range o.Followers {
 		w.followers[name] = true
@@ -199,8 +200,8 @@ func liveOptionsOf(o Options) *liveOptions {
 	return w
 }
 
-// Reconfigure applies Mode, Threshold, Followers, Always and Summary of o from now on, and notifies connected clients
-// if that changes their listing. It ignores the rest of o. Sessions go on.
+// Reconfigure applies Mode, Threshold, Followers, Always, Summary and MaxResult of o from now on, and notifies connected
+// clients if that changes their listing. It ignores the rest of o. Sessions go on.
 func (s *Server) Reconfigure(o Options) {
 	s.live.Store(liveOptionsOf(o.withDefaults()))
 	s.listings.mu.Lock()

@@ -57,6 +57,9 @@ type Options struct {
 	Always []string
 	// Summary replaces the summary of the catalogue in the description of search_tools.
 	Summary string
+	// MaxResult bounds the text of a tool's result, in tokens: of a larger one the model gets the beginning, and how to
+	// read on. Zero or less means no bound.
+	MaxResult int
 	// MaxSessions bounds the HTTP sessions. Beyond it a new one replaces the least recently used; if all are in use, it
 	// is refused. Zero or less means DefaultSessions.
 	MaxSessions int
@@ -127,6 +130,7 @@ type Server struct {
 	sessions *sessionRegistry
 
 	pending pendingCalls
+	kept    keptResults // those that were cut
 	// logLevel is the most verbose level that a client asked for; nil if none did.
 	logLevel atomic.Pointer[mcp.LoggingLevel]
 

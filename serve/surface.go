@@ -112,6 +112,7 @@ func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Op
 	}
 	o.Mode, o.Threshold, o.Followers, o.Summary = mcpsrv.Mode(cfg.Serve.Mode), cfg.Serve.Threshold, cfg.Serve.Follows,
 		cfg.Serve.Summary
+	o.MaxResult = cfg.Serve.MaxResult
 	o.Always = slices.Concat(cfg.Serve.Always, p.Always)
 	if o.Threshold <= 0 {
 		o.Threshold = -1 // for mcpsrv zero is the default
