@@ -46,6 +46,8 @@ type Serve struct {
 	Mode        string   // what tools/list holds
 	Threshold   int      // tokens; the largest catalogue that mode auto lists in full
 	MaxResult   int      // tokens of a tool's result that a model gets at once; 0 for all
+	// AnswerWithin is the number of seconds after which a call over MCP is answered with an error; 0 for no bound.
+	AnswerWithin int
 	MaxSessions int      // open MCP sessions over HTTP
 	Follows     []string // clients that list again when the list changes
 	Always      []string // tools that are always listed

@@ -140,6 +140,11 @@ func serveSettings() []Setting {
 			About: "the most tokens of a tool's result that a model gets at once over MCP; 0 for no bound",
 		},
 		{
+			Key: "serve.answerWithin", Env: "TOOLDEX_ANSWER_WITHIN", Default: 50, Min: 0, Max: 86_400,
+			About: "seconds after which a call over MCP is answered with an error, unless its client asked for progress; " +
+				"0 for no bound",
+		},
+		{
 			Key: "serve.maxSessions", Env: "TOOLDEX_MAX_SESSIONS", Flag: "max-sessions", Default: 2000,
 			About: "the most MCP sessions over HTTP; beyond it the least recently used is closed",
 		},

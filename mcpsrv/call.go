@@ -138,12 +138,14 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 	args json.RawMessage,
 ) (*tool.CallResult, error) {
 	who := s.askerOf(req)
+	ctx, patient, end := s.newPatience(ctx, req)
+	defer end()
 	raw, err := s.runAskingClient(ctx, s.upstreamClient(ctx, req, req.Session, req.Params.Meta), callKey(id, args),
 		retryInput(req.Params.InputResponses, req.Params.RequestState),
 		func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
 			res, err := s.o.Caller.Call(ctx, tool.Call{
-				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.relayProgress(ctx, req),
-				Client: c, Who: who, Input: input,
+				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: patient.relay(),
+				Client: patient.asking(c), Who: who, Input: input,
 			})
 			if err != nil {
 				return nil, err
@@ -151,7 +153,7 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 			return res.Raw, nil
 		})
 	if err != nil {
-		return nil, err
+		return nil, patient.explain(ctx, id, err)
 	}
 	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
 }

@@ -144,6 +144,7 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 		AnyHost:     true, // httpapi checks hosts, for all of its paths
 		DrainTime:   finishMCP,
 		MaxSessions: s.service.Config().Serve.MaxSessions,
+		AnswerWithin: time.Duration(s.service.Config().Serve.AnswerWithin) * time.Second,
 	})
 	s.all.read = s.updater.ready
 	cfg := s.service.Config().Serve
