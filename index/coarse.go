@@ -16,8 +16,9 @@ type coarse struct {
 	scales  []float32 // by document: what turns a product with its signs into one with its difference from the mean
 }
 
-// leastCoarse is the number of documents from which on a snapshot has coarse vectors.
-const leastCoarse = 5000
+// leastCoarse is the number of documents from which on a snapshot has coarse vectors. With fewer, comparing all exactly
+// takes no longer.
+const leastCoarse = 20000
 
 // sampled is how many documents the squares are the mean of. They lie evenly in the catalogue.
 const sampled = 8192

@@ -8,7 +8,7 @@ import "tooldex/index"
 // are looked at.
 const (
 	refinedFirst = 256  // nearest by the rough cosine, for the highest cosine
-	refined      = 2000 // best by the fused score
+	refined      = 1000 // best by the fused score
 )
 
 // compareVectors fills s.cosines.

@@ -14,13 +14,13 @@ func TestRough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long")
 	}
-	snap := syntheticSnapshot(t, 6000)
+	snap := syntheticSnapshot(t, 20_000)
 	if !snap.HasCoarse() {
 		t.Fatal("the catalogue has no coarse vectors")
 	}
 	e := New(options(t, snap))
 	requests := []string{"file a bug about the broken login. tell the team", "Datei löschen", "zzz qqq"}
-	for i := 0; i < snap.Len(); i += 60 {
+	for i := 0; i < snap.Len(); i += 200 {
 		requests = append(requests, snap.Set().All()[i].Description)
 	}
 	same, all := 0, 0
