@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"tooldex/tool"
@@ -64,4 +66,41 @@ func ParseExpiry(text string) (time.Time, error) {
 		}
 	}
 	return at.UTC(), nil
+}
+
+// maxLifetime bounds the lifetime of a new token: anything longer is a slip of the keyboard. It fits into a
+// time.Duration.
+const maxLifetime = 250 * 365 * 24 * time.Hour
+
+// ParseLifetime parses the end of a new token: a number of days, a duration from now on, or what ParseExpiry parses. It
+// returns the zero time, for never, if text is empty. The error is of code Invalid, also for a time that has passed.
+func ParseLifetime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	bad := &tool.Error{
+		Code: tool.Invalid, Op: "read expiry", Msg: fmt.Sprintf("a token cannot expire at %q", text),
+		Hint: "give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, later than now",
+	}
+	after := time.Duration(0)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return time.Time{}, bad
+		}
+		after = time.Duration(n) * 24 * time.Hour
+	} else if d, err := time.ParseDuration(text); err == nil {
+		after = d
+	}
+	at := now.Add(after).UTC().Truncate(time.Second)
+	if after == 0 {
+		var err error
+		if at, err = ParseExpiry(text); err != nil {
+			return time.Time{}, bad
+		}
+	}
+	if !at.After(now) || at.Sub(now) > maxLifetime {
+		return time.Time{}, bad
+	}
+	return at, nil
 }

@@ -333,9 +333,9 @@ func TestBadValues(t *testing.T) {
 			map[string]string{"TOOLDEX_CONFIRM_TIMEOUT": "4"},
 			UsageError{`TOOLDEX_CONFIRM_TIMEOUT cannot be "4"`, "give a whole number from 5 to 300"},
 		},
-		"no tools": {
-			map[string]string{"TOOLDEX_MAX_TOOLS": "0"},
-			UsageError{`TOOLDEX_MAX_TOOLS cannot be "0"`, "give a whole number from 1"},
+		"fewer than no tools": {
+			map[string]string{"TOOLDEX_MAX_TOOLS": "-1"},
+			UsageError{`TOOLDEX_MAX_TOOLS cannot be "-1"`, "give a whole number from 0"},
 		},
 		"required and off": {
 			map[string]string{"TOOLDEX_AUDIT": "off", "TOOLDEX_AUDIT_REQUIRED": "on"},

@@ -110,8 +110,8 @@ func selectSettings() []Setting {
 			About: "whether a selection holds only what a message needs, rather than all tools",
 		},
 		{
-			Key: "select.maxTools", Env: "TOOLDEX_MAX_TOOLS", Min: 1, Max: 1_000_000,
-			About: "the most tools in a selection",
+			Key: "select.maxTools", Env: "TOOLDEX_MAX_TOOLS", Min: 0, Max: 1_000_000,
+			About: "the most tools in a selection; 0 for the default, 15",
 		},
 		{
 			Key: "select.cacheSize", Env: "TOOLDEX_TOOL_CACHE_SIZE", Min: 0, Max: 1_000_000,

@@ -138,7 +138,10 @@ func checkQuery(q Query) error {
 	case ModeManual, ModeAll:
 	case ModeAuto:
 		if q.Message == "" {
-			return invalidPreference("message", "is empty")
+			return &tool.Error{
+				Code: tool.Invalid, Op: "select", Msg: "the message is empty",
+				Hint: "say what the agent should do; only the modes manual and all need no message",
+			}
 		}
 	default:
 		return invalidPreference("mode", "is none of auto, manual, all")

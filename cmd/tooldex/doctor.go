@@ -87,7 +87,7 @@ func (a *app) diagnosisText(w io.Writer, out doctor.Diagnosis) error {
 	}
 	verdict := "everything works"
 	if out.Broken+out.Warnings > 0 {
-		verdict = fmt.Sprintf("%d broken, %d warnings", out.Broken, out.Warnings)
+		verdict = fmt.Sprintf("%d broken, %s", out.Broken, doctor.Count(out.Warnings, "warning"))
 	}
 	if out.Fixed > 0 {
 		verdict += fmt.Sprintf(", %d fixed", out.Fixed)

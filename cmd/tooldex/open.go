@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +17,19 @@ import (
 
 const importHint = "tooldex import FILE reads tools/list dumps, catalogue files and mcpServers files; --demo shows an example"
 
-// open opens the stored tools, or with --demo those of the demo. Close the service after use, by a.close.
+// open opens the stored tools, or with --demo those of the demo. Close the service after use, by a.close. What only
+// reads makes no directory that a flag names: that is a slip of the keyboard.
 func (a *app) open(ctx context.Context, use service.Use) (*service.Service, error) {
 	if a.demo {
 		return a.openDemo(ctx, service.Options{Use: use})
 	}
-	return a.openService(ctx, service.Options{Dir: a.config().DataDir, Use: use})
+	dir := a.config().DataDir
+	if reads := use == service.ToSearch || use == service.ToList; reads && a.settings.Origin("dataDir").Layer == "flag" {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, usageError{"there is no data directory " + dir, "check --data-dir; tooldex import makes a new one"}
+		}
+	}
+	return a.openService(ctx, service.Options{Dir: dir, Use: use})
 }
 
 // openService opens a service with the configuration, log and progress of the command.

@@ -54,6 +54,7 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "tooldex",
 		Short:         "Find the right tool for an agent among those of many MCP servers",
+		Version:       version,
 		SilenceErrors: true, // run prints them once, with their hint
 		SilenceUsage:  true,
 		Args:          unknownCommand,

@@ -10,6 +10,7 @@ import (
 	"tooldex/access"
 	"tooldex/selection"
 	"tooldex/service"
+	"tooldex/tool"
 )
 
 type selectFlags struct {
@@ -48,7 +49,9 @@ func newSelect(a *app) *cobra.Command {
 				q.History = append(q.History, selection.Turn{Role: "user", Content: text})
 			}
 			res, err := views.New(access.View{}).Selector.Select(cmd.Context(), q)
-			if err != nil {
+			if tool.CodeOf(err) == tool.Invalid {
+				return asUsageError(err)
+			} else if err != nil {
 				return err
 			}
 			return a.printSelection(s, res)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,8 +54,8 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if t.Expires, err = parseExpiry(expires, time.Now()); err != nil {
-				return err
+			if t.Expires, err = access.ParseLifetime(expires, time.Now()); err != nil {
+				return asUsageError(fmt.Errorf("--expires: %w", err))
 			}
 			if _, ok := a.config().Profiles[t.View.Profile]; !ok && t.View.Profile != service.WholeProfile {
 				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; "+
@@ -78,40 +76,6 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 	fl.BoolVar(&t.View.ReadOnly, "read-only", false, "it is good for what changes nothing")
 	fl.StringVar(&expires, "expires", "", "when it ends: 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z (default: never)")
 	return cmd
-}
-
-// maxLifetime bounds --expires: anything longer is a slip of the keyboard. It fits into a time.Duration.
-const maxLifetime = 250 * 365 * 24 * time.Hour
-
-// parseExpiry parses the end of a token: a number of days, a duration, a date, whose whole day counts, or a time. It
-// returns the zero time, for never, if text is empty.
-func parseExpiry(text string, now time.Time) (time.Time, error) {
-	bad := usageError{fmt.Sprintf("--expires is %q", text), "give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in " +
-		"the time to come"}
-	if text == "" {
-		return time.Time{}, nil
-	}
-	after := time.Duration(0)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseUint(days, 10, 16)
-		if err != nil {
-			return time.Time{}, bad
-		}
-		after = time.Duration(n) * 24 * time.Hour
-	} else if d, err := time.ParseDuration(text); err == nil {
-		after = d
-	}
-	at := now.Add(after).UTC().Truncate(time.Second)
-	if after == 0 {
-		var err error
-		if at, err = access.ParseExpiry(text); err != nil {
-			return time.Time{}, bad
-		}
-	}
-	if !at.After(now) || at.Sub(now) > maxLifetime {
-		return time.Time{}, bad
-	}
-	return at, nil
 }
 
 // tokenLine is a token as it is listed. Expired is relative to the time of the listing.
@@ -141,7 +105,7 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 			return a.print(lines, func(w io.Writer) error {
 				rows := make([][]string, len(lines))
 				for i, l := range lines {
-					does, until := "everything", cmp.Or(l.Expires, "never")
+					does, until := "every call", cmp.Or(l.Expires, "never")
 					if l.ReadOnly {
 						does = "reading"
 					}

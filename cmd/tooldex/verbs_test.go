@@ -70,7 +70,7 @@ func TestVerbs(t *testing.T) {
 		"tooldex eval init": {1}, "tooldex health": {1},
 		"tooldex import": {1}, "tooldex index verify": {1}, "tooldex learn approve": {3}, "tooldex learn export": {3},
 		"tooldex learn forget": {3},
-		"tooldex learn list":   {3}, "tooldex list": {1, 3}, "tooldex search": {3}, "tooldex select": {1, 3},
+		"tooldex learn list":   {3}, "tooldex list": {1, 3}, "tooldex search": {3}, "tooldex select": {3},
 		"tooldex serve": {1}, "tooldex servers add": {1},
 		"tooldex servers import": {1, 3}, "tooldex servers list": {1}, "tooldex servers login": {3},
 		"tooldex servers remove": {3},

@@ -29,7 +29,7 @@ func (d *doctor) checkAudit(ctx context.Context) {
 	case r.Head == nil:
 		d.addFine("audit", dir, "no call is recorded yet")
 	default:
-		d.addFine("audit", dir, "%d records, all as they were written", r.Records)
+		d.addFine("audit", dir, "%s, unchanged", Count(r.Records, "record"))
 	}
 	if err := errors.Join(l.Probe(), l.Close()); err != nil {
 		d.addError("audit", dir, err)

@@ -30,8 +30,8 @@ func (d *doctor) checkConfig() {
 	case !d.o.Settings.FileFound():
 		d.addFine("configuration", "", "no file; flags, environment and defaults are in effect")
 	default:
-		d.addFine("configuration", path, "%d servers, %d profiles", len(d.currentConfig().Servers),
-			len(d.currentConfig().Profiles))
+		d.addFine("configuration", path, "%s, %s", Count(len(d.currentConfig().Servers), "server"),
+			Count(len(d.currentConfig().Profiles), "profile"))
 	}
 	for _, name := range config.UnknownVariables(config.Environ()) {
 		d.addFinding(Warn, "configuration", name, "the nearest known variable is "+sources.Nearest(name,
@@ -48,7 +48,7 @@ func (d *doctor) checkData(ctx context.Context) bool {
 	info, err := os.Stat(d.currentConfig().DataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.addFinding(Note, "data", d.currentConfig().DataDir, "", "the directory is made now, since there was none")
+		d.addFinding(Note, "data", d.currentConfig().DataDir, "", "the directory did not exist, and is made now")
 	case err != nil:
 		d.addFinding(Broken, "data", d.currentConfig().DataDir, "see that you may read the folder, or give --data-dir",
 			"%v", causeOf(err))
@@ -131,7 +131,7 @@ func (d *doctor) checkPermissions(info fs.FileInfo) {
 	if d.o.Fix && os.Chmod(d.currentConfig().DataDir, mode&^others) == nil {
 		status, remedy = Fixed, ""
 	}
-	d.addFinding(status, "data", d.currentConfig().DataDir, remedy, "others may look into the directory (mode %o)",
+	d.addFinding(status, "data", d.currentConfig().DataDir, remedy, "other users may read the directory (mode %o)",
 		mode)
 }
 

@@ -151,15 +151,27 @@ func (d *doctor) addError(check, subject string, err error) {
 	d.addFinding(Broken, check, subject, hint, "%s", msg)
 }
 
-// addGroup adds one finding about several things, if there are any. format takes their number. examples are sorted in
-// place.
-func (d *doctor) addGroup(status, check, remedy string, examples []string, format string) {
+// addGroup adds one finding about several things, if there are any: the sentence one if there is one thing, else
+// several, a format that takes their number. examples are sorted in place.
+func (d *doctor) addGroup(status, check, remedy string, examples []string, one, several string) {
 	if len(examples) == 0 {
 		return
 	}
 	slices.Sort(examples)
-	d.addFinding(status, check, "", remedy, format, len(examples))
+	message := one
+	if len(examples) > 1 {
+		message = fmt.Sprintf(several, len(examples))
+	}
+	d.addFinding(status, check, "", remedy, "%s", message)
 	d.found[len(d.found)-1].Examples = examples
+}
+
+// Count returns a number with a noun: 1 tool, 2 tools.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // causeOf strips the operation and the path from an error of package os, since the finding names the path already.

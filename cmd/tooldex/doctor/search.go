@@ -39,11 +39,14 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 			lost = append(lost, string(t.ID()))
 		}
 	}
-	if len(lost) == 0 {
+	switch {
+	case len(lost) == 0 && len(asked) == 1:
+		d.addFine("index", "", "a search finds the only tool by its name")
+	case len(lost) == 0:
 		d.addFine("index", "", "each of %d tools is found by its name", len(asked))
 	}
 	d.addGroup(Broken, "index", "tooldex index rebuild, then tooldex import", lost,
-		"%d tools are not found by their names")
+		"a search does not find 1 tool by its name", "searches do not find %d tools by their names")
 }
 
 // The bounds of what is checked in a large catalogue, where each search takes longer, too.
@@ -107,11 +110,20 @@ func (d *doctor) checkNames(s *service.Service) {
 	}
 	if shared > 0 {
 		d.addFinding(Note, "names", "", "",
-			"%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
+			"%s used by several servers; clients call those tools SERVER__NAME", countNames(shared))
 	}
 	d.addGroup(Note, "names",
 		"a shorter or plainer name of the server helps; clients take 64 letters, digits, hyphens and underscores",
-		repaired, "%d tools have other names for clients, since theirs are too long, taken, or not allowed")
+		repaired, "1 tool has another name for clients, since its own is too long, taken, or not allowed",
+		"%d tools have other names for clients, since their own are too long, taken, or not allowed")
+}
+
+// countNames returns a number of names with its verb.
+func countNames(n int) string {
+	if n == 1 {
+		return "1 name is"
+	}
+	return fmt.Sprintf("%d names are", n)
 }
 
 // checkMode reports which mode auto resolves to, given the size of the catalogue.
@@ -127,7 +139,12 @@ func (d *doctor) checkMode(s *service.Service) {
 	if tokens > 0 && tokens <= threshold {
 		mode = "full"
 	}
-	d.addFine("mode", chosen, "a plain list has %d tokens, the threshold is %d: auto is %s", tokens, threshold, mode)
+	than := "more"
+	if tokens <= threshold {
+		than = "not more"
+	}
+	d.addFine("mode", chosen, "all tools together take %d tokens, %s than the threshold of %d: auto means %s", tokens,
+		than, threshold, mode)
 }
 
 const (
@@ -160,20 +177,21 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 		}
 	}
 	const overlay = "an overlay gives them what they lack; tooldex eval describe TOOL says what"
-	d.addGroup(Warn, "search", overlay, bare, "%d tools have no description")
+	d.addGroup(Warn, "search", overlay, bare, "1 tool has no description", "%d tools have no description")
 	d.addGroup(Warn, "search",
 		"their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long,
-		"%d descriptions are longer than 1024 characters")
-	d.addGroup(Note, "search", overlay, idle, "%d summaries say no more than the name")
+		"1 description is longer than 1024 characters", "%d descriptions are longer than 1024 characters")
+	d.addGroup(Note, "search", overlay, idle, "1 summary says no more than the name",
+		"%d summaries say no more than the name")
 	same, err := d.similarPairs(ctx, s)
 	if err != nil {
 		d.addError("search", "", err)
 		return
 	}
-	d.addGroup(Warn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same",
-		same, "%d pairs of tools that no request can tell apart")
+	d.addGroup(Warn, "search", "tooldex eval collide shows words that would; disable one of two tools that do the same",
+		same, "no request can tell 1 pair of tools apart", "no request can tell %d pairs of tools apart")
 	if len(bare)+len(long)+len(idle)+len(same) == 0 && set.Len() <= mostCompared {
-		d.addFine("search", "", "every tool says what it does, and can be told from the others")
+		d.addFine("search", "", "every tool says what it does, and differs from the others")
 	}
 	d.checkUnfamiliar(s)
 }
@@ -183,8 +201,8 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 func (d *doctor) similarPairs(ctx context.Context, s *service.Service) ([]string, error) {
 	set := s.Catalog.Set()
 	if set.Len() > mostCompared {
-		d.addFinding(Note, "search", "", "tooldex eval collide does, in some minutes",
-			"%d tools are too many to look here for those that no request can tell apart", set.Len())
+		d.addFinding(Note, "search", "", "tooldex eval collide compares them, in some minutes",
+			"%d tools are too many to compare here", set.Len())
 		return nil, nil
 	}
 	pairs, err := s.NewInspector(eval.NewDataset("stored", set)).Collide(ctx, mostCollisions)
@@ -213,9 +231,10 @@ func (d *doctor) checkUnfamiliar(s *service.Service) {
 	}
 	d.addGroup(Note, "search",
 		"tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools",
-		poor, "%d tools are of no kind that is known, so that only their own words find them")
+		poor, "1 tool is of an unknown kind, so that only its own words find it",
+		"%d tools are of unknown kinds, so that only their own words find them")
 	d.addGroup(Note, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits,
-		"what was written for %d tools waits to be approved")
+		"search phrases for 1 tool wait for approval", "search phrases for %d tools wait for approval")
 }
 
 // saysNothing reports whether every word of a summary is in the name of the tool or of its server. Words are compared

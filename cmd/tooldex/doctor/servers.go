@@ -44,7 +44,7 @@ func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout, CallTimeout: d.o.ServerTimeout})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
-		d.addFinding(Note, "server", "", "tooldex servers import finds those of your clients", "none is configured")
+		d.addFinding(Note, "server", "", "tooldex servers import finds those of your clients", "no server is configured")
 	}
 	for _, server := range all {
 		if places := redact.Places(server.Args, server.URL, server.Env, server.Headers); len(places) > 0 {
@@ -103,13 +103,14 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 		tokens += t.Tokens()
 		faults = append(faults, schemaFaults(t)...)
 	}
-	d.addFine("server", name, "%d tools in %s, %d tokens in a plain list", len(v.tools), roundDuration(v.took), tokens)
+	d.addFine("server", name, "lists %s in %s; their definitions take %d tokens", Count(len(v.tools), "tool"),
+		roundDuration(v.took), tokens)
 	if v.took > slowStart {
 		d.addFinding(Warn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
 			"takes %s to start", roundDuration(v.took))
 	}
 	d.addGroup(Warn, "server "+name, "tell its makers; calls are passed on all the same", faults,
-		"%d faults in what it lists")
+		"1 fault in what it lists", "%d faults in what it lists")
 	d.compareWithStored(ctx, s, gw, v)
 }
 
@@ -162,7 +163,7 @@ func (d *doctor) compareWithStored(ctx context.Context, s *service.Service, gw *
 		status, remedy = Fixed, ""
 	}
 	d.addFinding(status, "server", v.server.Name, remedy,
-		"%d of its tools are not stored, and %d that are stored it has no more", fresh, len(stored))
+		"%d of its tools are not stored, and it no longer has %d of the stored ones", fresh, len(stored))
 }
 
 // checkClients checks the files of all clients on this machine. Files that do not exist are no finding.
@@ -209,14 +210,14 @@ func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients
 	case ours < 0 && len(others) == 0:
 		d.addFinding(Note, "client", c.Name, connect, "%s has no servers", f.Path)
 	case ours < 0:
-		d.addFinding(Note, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex",
-			f.Path, len(others))
+		d.addFinding(Note, "client", c.Name, connect+" takes them over", "%s has %s and does not use tooldex",
+			f.Path, Count(len(others), "server"))
 	case !commandExists(entries[ours].Server):
 		d.addFinding(Broken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path,
 			entries[ours].Server.Command)
 	case len(others) > 0:
-		d.addFinding(Warn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it",
-			f.Path, len(others))
+		d.addFinding(Warn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %s beside it",
+			f.Path, Count(len(others), "server"))
 		d.found[len(d.found)-1].Examples = others
 	default:
 		d.addFine("client", c.Name, "%s uses tooldex", f.Path)

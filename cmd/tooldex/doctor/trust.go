@@ -11,7 +11,7 @@ import (
 func (d *doctor) checkTrust(s *service.Service) {
 	if s.Trust().Policy == trust.Off {
 		d.addFinding(Note, "trust", "", "trust.policy: warn watches for tools that become hostile",
-			"nobody looks at what servers say of their tools")
+			"descriptions of tools are not checked for attacks")
 		return
 	}
 	var held, warned []string
@@ -29,8 +29,9 @@ func (d *doctor) checkTrust(s *service.Service) {
 	}
 	d.addGroup(Warn, "trust", "tooldex servers review shows what was found and changed; "+
 		"tooldex servers approve takes a tool back into service", held,
-		"%d tools are held until somebody approves them")
+		"1 tool is held until somebody approves it", "%d tools are held until somebody approves them")
 	d.addGroup(Note, "trust", "tooldex servers review shows what was found; "+
 		"tooldex servers approve SERVER --all ends the warning", warned,
+		"1 tool looks suspicious, and is served with a warning",
 		"%d tools look suspicious, and are served with a warning")
 }
