@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"tooldex/catalog/sources"
 	"tooldex/tool"
@@ -274,9 +277,26 @@ func (d *Document) parseTree(text []byte) (map[string]any, error) {
 			Hint: "save it as UTF-8",
 		}
 	case err != nil:
-		return nil, d.invalidFile("it is not a JSON object", err)
+		return nil, d.invalidFile("it is not a JSON object"+placeOf(text, err), err)
 	}
 	return out, nil
+}
+
+// placeOf says where in a text an error of its JSON is: " at line 3, column 7"; "" if that is not known. Columns count
+// characters from 1.
+func placeOf(text []byte, err error) string {
+	var syntax *json.SyntaxError
+	at := int64(len(text))
+	switch {
+	case errors.As(err, &syntax):
+		at = min(max(syntax.Offset-1, 0), at)
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return ""
+	}
+	before := text[:at]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Sprintf(" at line %d, column %d", line, column)
 }
 
 // invalidFile returns the Invalid error for a document, whose path it names. err may be nil.
