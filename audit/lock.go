@@ -153,6 +153,7 @@ func (l *Log) openFile(number int) (int64, error) {
 		return 0, errors.Join(err, f.Close())
 	}
 	l.file, l.fileInfo, l.number = f, info, number
+	l.unnamed = l.unnamed || info.Size() == 0
 	return info.Size(), nil
 }
 

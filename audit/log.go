@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -90,6 +91,7 @@ type Log struct {
 	// syncing is held during a sync, without mu, so that records can be written meanwhile.
 	syncing sync.Mutex
 	synced  uint64 // of wrote; guarded by syncing
+	unnamed bool   // a file was made whose name may not be on the disk; guarded by mu
 }
 
 // New returns a Log. It touches no file before there is something to record.
@@ -300,7 +302,8 @@ func (l *Log) syncWritten() error {
 		return nil
 	}
 	l.mu.Lock()
-	f, now := l.file, l.wrote
+	f, head, now, unnamed := l.file, l.head, l.wrote, l.unnamed
+	l.unnamed = false
 	l.mu.Unlock()
 	if f == nil {
 		return nil
@@ -312,7 +315,38 @@ func (l *Log) syncWritten() error {
 	if err != nil && !errors.Is(err, os.ErrClosed) { // a file that was closed was synced before
 		return l.explainError(err)
 	}
+	if unnamed {
+		if err := l.syncNames(head); err != nil {
+			l.mu.Lock()
+			l.unnamed = true
+			l.mu.Unlock()
+			return l.explainError(err)
+		}
+	}
 	l.synced = now
+	return nil
+}
+
+// syncNames brings the names of new files to the disk, and the head, which must not be empty beside records. Systems
+// that cannot sync folders do not need it.
+func (l *Log) syncNames(head *os.File) error {
+	for _, dir := range []string{l.o.Dir, filepath.Dir(l.o.Dir)} {
+		d, err := os.Open(dir)
+		if err != nil {
+			continue // it may be written to, though not read
+		}
+		err = d.Sync()
+		if err = errors.Join(err, d.Close()); err != nil && runtime.GOOS == "linux" {
+			return err
+		}
+	}
+	if head == nil {
+		return nil
+	}
+	// After the names: it must name no record of a file that is lost.
+	if err := head.Sync(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
 	return nil
 }
 

@@ -15,6 +15,9 @@ import (
 // that was acknowledged.
 const writerVariable = "TOOLDEX_AUDIT_TEST_WRITER"
 
+// synced is the name of a writer that brings each record to the disk.
+const synced = "synced"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(writerVariable); dir != "" {
 		os.Exit(writer(dir, os.Args[1], os.Args[2]))
@@ -27,7 +30,11 @@ func writer(dir, name, count string) int {
 	if err != nil {
 		return 2
 	}
-	l := New(Options{Dir: dir, MaxSize: 400_000, MaxFiles: 1000})
+	o := Options{Dir: dir, MaxSize: 400_000, MaxFiles: 1000}
+	if name == synced {
+		o = Options{Dir: dir, MaxSize: 900, MaxFiles: 1000, Sync: Each, Required: true}
+	}
+	l := New(o)
 	call := l.Caller(answering{})
 	for i := range n {
 		c := tool.Call{
