@@ -107,7 +107,7 @@ var sentenceEnd = regexp.MustCompile(`[.!?;]+\s+|\n+`)
 const (
 	maxSentences = 6
 	// share of the best sentence's score in that of the whole request, as measured on sets of long requests
-	sentenceShare = .4
+	sentenceShare = .5
 )
 
 // splitSentences returns the sentences of a request that say enough to be scored alone; nil if there are not several.

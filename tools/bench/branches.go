@@ -18,7 +18,7 @@ const (
 // everySet lists all that have requests.
 func everySet() []string {
 	return []string{
-		demoSet, "intents", "little_known", "mcpproxy_golden", "azure_mcp", "metatool_single", "seal_tools",
+		demoSet, "intents", "little_known", "unprepared", "mcpproxy_golden", "azure_mcp", "metatool_single", "seal_tools",
 		"bfcl_python", "toolbench_stable", "toolalpaca",
 	}
 }

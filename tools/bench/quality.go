@@ -151,7 +151,7 @@ func labelledSets(data string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []string{demoSet, filepath.Join(data, "intents"), filepath.Join(data, "little_known")}
+	out := []string{demoSet, filepath.Join(data, "intents"), filepath.Join(data, "little_known"), filepath.Join(data, "unprepared")}
 	for _, s := range sets {
 		out = append(out, filepath.Dir(s))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -15,7 +16,7 @@ import (
 const variantsSection = "variants"
 
 // variantSets lists the sets on which variants are compared: requests in other words than those of the tools.
-func variantSets() []string { return []string{"intents", "little_known", demoSet} }
+func variantSets() []string { return []string{"intents", "little_known", "unprepared", demoSet} }
 
 // variant is the whole search with other knowledge. Add a line to variants to measure the effect of a part, and take it
 // out once the decision is recorded in docs/research.md.
@@ -29,7 +30,13 @@ func variants() []variant {
 		{"all", func(*knowledge.Source) {}},
 		{"without thesaurus", func(s *knowledge.Source) { s.Thesaurus = nil }},
 		{"without lexicon", func(s *knowledge.Source) { s.Lexicon = nil }},
-		{"one request per archetype", keepUtterances(1)},
+		{"without glossaries", func(s *knowledge.Source) { s.Objects, s.Operations = nil, nil }},
+	}
+	for _, n := range []int{1, 3, 6, 9} {
+		out = append(out, variant{fmt.Sprintf("%d requests an archetype", n), keepUtterances(n)})
+	}
+	for _, n := range []int{4, 8, 16, 32, 64} {
+		out = append(out, variant{fmt.Sprintf("%d operations a product", n), keepOperations(n)})
 	}
 	for _, share := range []float64{.5, .25, .125} { // the learning curve
 		out = append(out, variant{fmt.Sprintf("%g of the kinds of servers", share), keepServers(share)})
@@ -42,11 +49,35 @@ func variants() []variant {
 func keepServers(share float64) func(*knowledge.Source) {
 	return func(s *knowledge.Source) {
 		s.Archetypes = slices.DeleteFunc(slices.Clone(s.Archetypes), func(a knowledge.Archetype) bool {
-			h := fnv.New32a()
-			h.Write([]byte(a.Server))
-			return float64(h.Sum32())/math.MaxUint32 > share
+			return float64(hashName(a.Server))/math.MaxUint32 > share
 		})
 	}
+}
+
+// keepOperations keeps at most n archetypes of each kind of server. They are chosen by the hash of their names, so that
+// fewer are part of more.
+func keepOperations(n int) func(*knowledge.Source) {
+	return func(s *knowledge.Source) {
+		byHash := slices.SortedStableFunc(slices.Values(s.Archetypes), func(a, b knowledge.Archetype) int {
+			return cmp.Compare(hashName(a.Name), hashName(b.Name))
+		})
+		kept := map[string]int{}
+		byHash = slices.DeleteFunc(byHash, func(a knowledge.Archetype) bool {
+			kept[a.Server]++
+			return kept[a.Server] > n
+		})
+		slices.SortStableFunc(byHash, func(a, b knowledge.Archetype) int {
+			return cmp.Or(cmp.Compare(a.Server, b.Server), cmp.Compare(a.Name, b.Name))
+		})
+		s.Archetypes = byHash
+	}
+}
+
+// hashName returns the FNV-1a hash of a name.
+func hashName(name string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return h.Sum32()
 }
 
 // keepUtterances keeps the first n requests of each archetype.
