@@ -76,6 +76,8 @@ type builder struct {
 	maxTools  int  // zero means any number
 	maxTokens int  // zero means any number
 	quiet     bool // do not list what is left out
+	needs     int  // how many tools are there because they are needed
+	full      bool // a need had no room beside better ones: lesser ones do not take its place
 	// confirms reports whether calls of a tool have to be confirmed; nil for none.
 	confirms func(*tool.Tool) bool
 
@@ -108,6 +110,21 @@ func (b *builder) addTool(t *tool.Tool, origin Origin, score float64) {
 	}
 }
 
+// addNeed adds a tool that the message calls for. Needs come the most needed first, so the token bound leaves out the
+// least needed: after one that has no room, all others, unless there is none yet.
+func (b *builder) addNeed(n need) {
+	id := n.tool.ID()
+	_, known := b.at[id]
+	if b.full && !known {
+		b.leaveOut(id, "a tool that is needed more has no room")
+		return
+	}
+	before := len(b.picked)
+	b.addTool(n.tool, n.origin, min(n.by, 1))
+	b.needs += len(b.picked) - before
+	b.full = b.full || !known && len(b.picked) == before && b.needs > 0
+}
+
 // addNamed adds a tool by its name or ID. One that does not exist or is disabled is listed as left out only if a client
 // asked for it.
 func (b *builder) addNamed(name string, origin Origin) {
@@ -129,7 +146,8 @@ func (b *builder) leaveOut(id tool.ID, why string) {
 	}
 }
 
-// orderTools puts the tools that a conversation had first, in their order, and then the others by origin.
+// orderTools puts the tools that a conversation had first, in their order, and then the others by origin, and those of
+// one origin by score.
 func (b *builder) orderTools(had []tool.ID) {
 	place := map[tool.ID]int{}
 	for i, id := range had {
@@ -142,7 +160,7 @@ func (b *builder) orderTools(had []tool.ID) {
 		}, s.Source)
 	}
 	slices.SortStableFunc(b.picked, func(x, y Selected) int {
-		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), cmp.Compare(rank(x), rank(y)))
+		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), cmp.Compare(rank(x), rank(y)), cmp.Compare(y.Score, x.Score))
 	})
 	for i, s := range b.picked {
 		b.at[s.ID] = i

@@ -175,7 +175,7 @@ func demoRequests(t testing.TB) []request {
 
 // TestMeaning holds that the same need in other words is known again, and another need in nearly the same words is not.
 func TestMeaning(t *testing.T) {
-	o := real(t, demoTools(t)[:60])
+	o := real(t, demoTools(t))
 	for _, c := range []struct {
 		first, second string
 		cached        bool

@@ -29,12 +29,12 @@ const maxLift = .15
 // need is a tool that the message or the history calls for.
 type need struct {
 	tool   *tool.Tool
-	score  float64
 	by     float64 // the score times the weight of its turn and the bonus; tools are sorted by it
 	origin Origin
 }
 
-// findNeeds returns the tools for the message and the last turns, the most needed first.
+// findNeeds returns the tools for the message and the last turns, the most needed first. A text for which the search is
+// not confident needs none.
 func (s *Selector) findNeeds(ctx context.Context, set *tool.Set, q Query, used map[tool.ID]bool) ([]need,
 	*searchOutcome, bool, error,
 ) {
@@ -42,7 +42,10 @@ func (s *Selector) findNeeds(ctx context.Context, set *tool.Set, q Query, used m
 	if err != nil {
 		return nil, nil, false, err
 	}
-	out := s.cutHits(set, first, used, 1, searchOrigin(cached))
+	var out []need
+	if first.confident {
+		out = s.cutHits(set, first, used, 1, searchOrigin(cached))
+	}
 	most := 0.
 	for _, n := range out {
 		most = max(most, n.by)
@@ -52,6 +55,9 @@ func (s *Selector) findNeeds(ctx context.Context, set *tool.Set, q Query, used m
 		more, cached, err := s.searchMessage(ctx, set, text)
 		if err != nil {
 			return nil, nil, false, err
+		}
+		if !more.confident {
+			continue
 		}
 		for _, n := range s.cutHits(set, more, used, turnWeights[i], searchOrigin(cached)) {
 			if n.by >= enough*most && !slices.ContainsFunc(out, func(have need) bool { return have.tool == n.tool }) {
@@ -155,7 +161,7 @@ func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]boo
 		if !ok {
 			continue
 		}
-		r := ranked{need: need{t, h.Score, h.Score * weight, origin}}
+		r := ranked{need: need{t, h.Score * weight, origin}}
 		if !s.o.NoLifts {
 			r.by *= 1 + scoreBonus(t, category, used[h.ID])
 		}

@@ -202,7 +202,7 @@ func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Prefe
 	}
 	b.selection.Cached, b.selection.Confident, b.selection.Advice, b.selection.Degraded = cached, first.confident, first.advice, first.degraded
 	for _, n := range wanted {
-		b.addTool(n.tool, n.origin, n.score)
+		b.addNeed(n)
 	}
 	key := conversationKey{q.Session, q.Task}
 	had := s.conversations.toolsOf(key)

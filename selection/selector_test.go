@@ -32,7 +32,7 @@ func (o *office) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 	if q.Text == "broken" {
 		return nil, &tool.Error{Code: tool.Unavailable, Msg: "the catalogue is still being read"}
 	}
-	res := &tool.Result{Query: q.Text, Confident: true, Groups: o.groups[q.Text]}
+	res := &tool.Result{Query: q.Text, Confident: q.Text != "unsure", Groups: o.groups[q.Text]}
 	for _, h := range o.finds[q.Text] {
 		t, _ := o.set.Get(h.ID)
 		h.Category = t.Category
@@ -43,8 +43,8 @@ func (o *office) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 	return res, nil
 }
 
-// newOffice has ten tools a/0 to a/9 of 25 tokens or so, of which a/9 is always included and a/8 disabled, and ten of
-// b.
+// newOffice has ten tools a/0 to a/9 of 25 tokens or so, of which a/9 is always included and a/8 disabled, ten of b, and one
+// of 140 tokens.
 func newOffice() *office {
 	var tools []*tool.Tool
 	for _, server := range []string{"a", "b"} {
@@ -56,11 +56,25 @@ func newOffice() *office {
 			})
 		}
 	}
+	tools = append(tools, &tool.Tool{
+		Server: "c", Name: "large", InputSchema: json.RawMessage(`{"type":"object"}`), Description: strings.Repeat("word ", 100),
+	})
 	return &office{set: tool.NewSet(tools, ""), finds: map[string][]tool.Hit{
 		"one":     {{ID: "a/tool1", Score: .9}, {ID: "a/tool2", Score: .3}, {ID: "a/tool3", Score: .2}},
 		"several": hitsOf("a/tool", 0, 7, .9, .05),
 		"weak":    {{ID: "b/tool5", Score: .2}, {ID: "b/tool6", Score: .1}},
-		"b":       {{ID: "b/tool1", Score: .9}, {ID: "b/tool2", Score: .85}},
+		"unsure":  hitsOf("a/tool", 0, 4, .4, .05),
+		"large": {
+			{ID: "a/tool0", Score: .9},
+			{ID: "c/large", Score: .8},
+			{ID: "a/tool1", Score: .7},
+		},
+		"too large": {
+			{ID: "c/large", Score: .8},
+			{ID: "a/tool0", Score: .7},
+			{ID: "a/tool1", Score: .6},
+		},
+		"b": {{ID: "b/tool1", Score: .9}, {ID: "b/tool2", Score: .85}},
 		"two": {
 			{ID: "a/tool1", Score: .9},
 			{ID: "b/tool1", Score: .3},
@@ -119,7 +133,20 @@ func TestSelect(t *testing.T) {
 		},
 		"several needs, each served": {
 			q:    Query{Message: "two"},
-			want: "a9 core, a1 search, b1 search, a2 search, b2 search",
+			want: "a9 core, a1 search, a2 search, b1 search, b2 search",
+		},
+		"no confidence": {q: Query{Message: "unsure"}, want: "a9 core"},
+		"no confidence, with a history": {
+			q:    Query{Message: "unsure", History: []Turn{{Content: "b"}, {Content: "unsure"}}},
+			want: "a9 core, b1 search, b2 search",
+		},
+		"a better tool has no room, so a lesser one has none": {
+			q:    Query{Message: "large", TokenThreshold: 100},
+			want: "a9 core, a0 search",
+		},
+		"only the best tool has no room": {
+			q:    Query{Message: "too large", TokenThreshold: 100},
+			want: "a9 core, a0 search, a1 search",
 		},
 		"nothing is found": {q: Query{Message: "nothing"}, want: "a9 core"},
 		"asked for by name": {
@@ -190,7 +217,7 @@ func TestSelect(t *testing.T) {
 		"all but disabled ones": {
 			prefer: Preferences{MaxTools: 2},
 			q:      Query{Mode: ModeAll},
-			want:   "a0 all, a1 all, a2 all, a3 all, a4 all, a5 all, a6 all, a7 all, a9 all, b0 all, b1 all, b2 all, b3 all, b4 all, b5 all, b6 all, b7 all, b8 all, b9 all",
+			want:   "a0 all, a1 all, a2 all, a3 all, a4 all, a5 all, a6 all, a7 all, a9 all, b0 all, b1 all, b2 all, b3 all, b4 all, b5 all, b6 all, b7 all, b8 all, b9 all, c/large all",
 		},
 		"all, up to some": {
 			q:    Query{Mode: ModeAll, MaxTools: 2},
@@ -363,11 +390,16 @@ func TestLiftsAreBounded(t *testing.T) {
 		}
 		slices.SortFunc(f.hits, func(x, y tool.Hit) int { return cmp.Compare(y.Score, x.Score) })
 		used := map[tool.ID]bool{f.hits[random.IntN(8)].ID: true, f.hits[random.IntN(8)].ID: true}
+		score := map[tool.ID]float64{}
+		for _, h := range f.hits {
+			score[h.ID] = h.Score
+		}
 		got := selectorOf(o, Preferences{}).cutHits(o.set, f, used, 1, FromSearch)
 		for i, x := range got {
 			for _, y := range got[i+1:] {
-				if y.score > x.score*(1+maxLift)+1e-9 {
-					t.Fatalf("%s of %.3f is before %s of %.3f", x.tool.ID(), x.score, y.tool.ID(), y.score)
+				a, b := score[x.tool.ID()], score[y.tool.ID()]
+				if b > a*(1+maxLift)+1e-9 {
+					t.Fatalf("%s of %.3f is before %s of %.3f", x.tool.ID(), a, y.tool.ID(), b)
 				}
 			}
 		}
