@@ -31,6 +31,11 @@ type Options struct {
 	Catalog tool.Catalog
 	// Sessions returns how many sessions are open, for Prometheus; with nil that is not reported.
 	Sessions func() int
+	// Servers returns the configured servers by name, and whether each works: its last start or call did not fail. With
+	// nil they are not reported.
+	Servers func() map[string]bool
+	// Version is that of the program, for Prometheus; "" if it is not to be reported.
+	Version string
 	// Flush is the time between two writes; zero means 5 seconds.
 	Flush time.Duration
 	// Logger receives a warning when counts cannot be stored or read; nil means no log.

@@ -143,6 +143,23 @@ func (m *Meter) writeGauges(p *page) {
 	if m.o.Sessions != nil {
 		p.writeGauge("tooldex_sessions", "Open MCP sessions of this process.", float64(m.o.Sessions()))
 	}
+	if m.o.Servers != nil {
+		const up = "tooldex_server_up"
+		works := m.o.Servers()
+		p.writeFamily(up, "gauge", "1 for a server that works, 0 for one whose last start or call failed.")
+		for _, name := range slices.Sorted(maps.Keys(works)) {
+			value := 0.
+			if works[name] {
+				value = 1
+			}
+			p.writeSample(up, formatLabel("server", name), value)
+		}
+	}
+	if m.o.Version != "" {
+		p.writeFamily("tooldex_build_info", "gauge", "1, with the version of the program and of Go.")
+		p.writeSample("tooldex_build_info",
+			formatLabel("goversion", runtime.Version())+","+formatLabel("version", m.o.Version), 1)
+	}
 	p.writeProcess()
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,13 +22,16 @@ import (
 func TestPrometheus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		m := New(Options{Catalog: w, Sessions: func() int { return 7 }})
+		odd := "say \"hi\"\\\nback"
+		m := New(Options{
+			Catalog: w, Sessions: func() int { return 7 }, Version: "v1",
+			Servers: func() map[string]bool { return map[string]bool{"files": true, odd: false} },
+		})
 		w.takes = 2 * time.Millisecond
 		search(t, m, w, &tool.Result{Query: "a", Tokens: 10, Tools: []tool.Hit{{}, {}}, Degraded: "words only"})
 		search(t, m, w, &tool.Result{Query: "b", Confident: true, Tokens: 1e6})
 		m.Selected([]tool.ID{"files/read"}, 5, 90, true)
 		w.takes, w.called = 40*time.Second, &tool.CallResult{IsError: true}
-		odd := "say \"hi\"\\\nback"
 		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: tool.ID(odd + "/x")})
 		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: "files/read"})
 		if err := m.Flush(t.Context()); err != nil {
@@ -101,6 +105,8 @@ func TestPrometheus(t *testing.T) {
 			"tooldex_call_duration_seconds " + odd: 1, "tooldex_call_duration_seconds " + odd + " sum": 40,
 			"tooldex_call_duration_seconds " + odd + " to 2.5 ms": 0,
 			"tooldex_catalogue_tools":                             3, "tooldex_catalogue_servers": 2, "tooldex_sessions": 7,
+			"tooldex_server_up files": 1, "tooldex_server_up " + odd: 0,
+			"tooldex_build_info " + runtime.Version() + " v1": 1,
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("(-want +got)\n%s", d)

@@ -389,6 +389,15 @@ func (u *upstreamStates) Status() []upstream.Status {
 	return nil
 }
 
+// workingServers returns the servers that the gateway knows by name, and whether each works.
+func (s *Service) workingServers() map[string]bool {
+	out := map[string]bool{}
+	for _, one := range s.states.Status() {
+		out[one.Server] = one.State != upstream.Failed
+	}
+	return out
+}
+
 // WarnHeld logs each tool that an import has put on hold.
 func (s *Service) WarnHeld(r catalog.Report) {
 	for _, id := range r.Held {

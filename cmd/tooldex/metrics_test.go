@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -32,8 +33,12 @@ func TestCountsOfManyProcesses(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = session.Close() })
 		first := &client{t: t, ClientSession: session}
-		if n := promised(t, base)["tooldex_sessions"]; n != 1 {
+		before := promised(t, base)
+		if n := before["tooldex_sessions"]; n != 1 {
 			t.Errorf("%v sessions are open", n)
+		}
+		if before["tooldex_server_up probe"] != 1 || before["tooldex_build_info "+runtime.Version()+" "+version] != 1 {
+			t.Errorf("the server that works, or the version, is missing: %v", before)
 		}
 		var both sync.WaitGroup
 		both.Go(func() {
