@@ -42,16 +42,18 @@ type Select struct {
 
 // Serve configures "tooldex serve".
 type Serve struct {
-	Listen      string   // where serve listens if a terminal started it without flags
-	Mode        string   // what tools/list holds
-	Threshold   int      // tokens; the largest catalogue that mode auto lists in full
-	MaxResult   int      // tokens of a tool's result that a model gets at once; 0 for all
+	Listen    string // where serve listens if a terminal started it without flags
+	Mode      string // what tools/list holds
+	Threshold int    // tokens; the largest catalogue that mode auto lists in full
+	MaxResult int    // tokens of a tool's result that a model gets at once; 0 for all
 	// AnswerWithin is the number of seconds after which a call over MCP is answered with an error; 0 for no bound.
 	AnswerWithin int
-	MaxSessions int      // open MCP sessions over HTTP
-	Follows     []string // clients that list again when the list changes
-	Always      []string // tools that are always listed
-	Summary     string   // what search_tools says of the catalogue; "" for its servers and categories
+	MaxSessions  int      // open MCP sessions over HTTP
+	Follows      []string // clients that list again when the list changes
+	Always       []string // tools that are always listed
+	Summary      string   // what search_tools says of the catalogue; "" for its servers and categories
+
+	Scripts string // whether models may run scripts: off or on
 
 	Profile      string // the profile on standard input and output; "" for all tools
 	ProfilesFile string // a file of further profiles; "" for none

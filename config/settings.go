@@ -161,6 +161,10 @@ func serveSettings() []Setting {
 			About: "how search_tools describes the catalogue",
 		},
 		{
+			Key: "serve.scripts", Env: "TOOLDEX_SCRIPTS", Default: "off", Choices: []string{"off", "on"},
+			About: "whether models may run scripts that call tools, by run_script",
+		},
+		{
 			Key: "serve.profile", Env: "TOOLDEX_PROFILE", Flag: "profile",
 			About: "the profile to serve on standard input and output",
 		},

@@ -65,11 +65,23 @@ func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, nam
 func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name string,
 	args json.RawMessage,
 ) (*rawResult, error) {
+	t, res, err := s.resolveCall(ctx, req, name, args)
+	if err != nil {
+		return nil, err
+	}
+	_, invoked := s.metaTool(req.Params.Name)
+	return &rawResult{raw: s.boundResult(ctx, res.Raw, len(t.OutputSchema) > 0 && !invoked)}, nil
+}
+
+// resolveCall makes a call as forwardCall does, and returns the whole result.
+func (s *Server) resolveCall(ctx context.Context, req *mcp.CallToolRequest, name string,
+	args json.RawMessage,
+) (*tool.Tool, *tool.CallResult, error) {
 	set := s.currentSet()
 	t, err := s.resolveTool(set, name)
 	if err != nil {
 		s.recordRefusal(ctx, req, name, "", args, err)
-		return nil, err
+		return nil, nil, err
 	}
 	if t.Disabled {
 		err := &tool.Error{
@@ -77,12 +89,12 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 			Hint: searchName + " finds similar tools",
 		}
 		s.recordRefusal(ctx, req, name, t.ID(), args, err)
-		return nil, err
+		return nil, nil, err
 	}
 	given := args
 	if args, err = objectArguments(args); err != nil {
 		s.recordRefusal(ctx, req, name, t.ID(), given, err)
-		return nil, s.explainInvalidArgs(ctx, req, name, err)
+		return nil, nil, s.explainInvalidArgs(ctx, req, name, err)
 	}
 	args, fits := forgiveSpelling(s.o.Schemas.Of(string(t.ID()), t.InputSchema), t.InputSchema, args)
 	if fits && !isStateless(req) {
@@ -94,17 +106,16 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 		if errors.As(err, &mismatch) {
 			err = s.explainInvalidArgs(ctx, req, name, err)
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	// These bytes go to the client as they are, so they must be a JSON object.
 	if orderedjson.Kind(res.Raw) != "object" || !json.Valid(res.Raw) {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) +
+		return nil, nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) +
 			" is not a tool result"}
 	}
 	s.checkOutput(t, res)
 	s.recordCall(req, t.ID(), res)
-	_, invoked := s.metaTool(req.Params.Name)
-	return &rawResult{raw: s.boundResult(ctx, res.Raw, len(t.OutputSchema) > 0 && !invoked)}, nil
+	return t, res, nil
 }
 
 // recordRefusal reports to the auditor a call that is refused before it reaches the Caller.

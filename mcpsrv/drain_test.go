@@ -12,15 +12,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// script is a connection that reads given messages and then ends.
-type script struct {
+// scripted is a connection that reads given messages and then ends.
+type scripted struct {
 	mcp.Connection
 	messages []jsonrpc.Message
 }
 
-func (s *script) Connect(context.Context) (mcp.Connection, error) { return s, nil }
+func (s *scripted) Connect(context.Context) (mcp.Connection, error) { return s, nil }
 
-func (s *script) Read(context.Context) (jsonrpc.Message, error) {
+func (s *scripted) Read(context.Context) (jsonrpc.Message, error) {
 	if len(s.messages) == 0 {
 		return nil, io.EOF
 	}
@@ -29,8 +29,8 @@ func (s *script) Read(context.Context) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-func (s *script) Write(context.Context, jsonrpc.Message) error { return nil }
-func (s *script) Close() error                                 { return nil }
+func (s *scripted) Write(context.Context, jsonrpc.Message) error { return nil }
+func (s *scripted) Close() error                                 { return nil }
 
 func request(t *testing.T, id any, method string) *jsonrpc.Request {
 	t.Helper()
@@ -61,7 +61,7 @@ func TestLinger(t *testing.T) {
 					var answers inFlight
 					req := request(t, "a", method)
 					conn, err := drainingTransport{
-						&script{messages: []jsonrpc.Message{req}}, linger,
+						&scripted{messages: []jsonrpc.Message{req}}, linger,
 						&answers,
 					}.Connect(t.Context())
 					if err != nil {
@@ -94,7 +94,7 @@ func TestLinger(t *testing.T) {
 func TestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var answers inFlight
-		lines := &script{}
+		lines := &scripted{}
 		for i := range maxUnanswered + 2 {
 			lines.messages = append(lines.messages, request(t, float64(i), "ping"))
 		}

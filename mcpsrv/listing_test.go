@@ -74,14 +74,14 @@ func TestListingCostsAtMostAThousandTokens(t *testing.T) {
 	for name, tools := range cases {
 		for _, mode := range []Mode{Search, Dynamic} {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
-				f := newFixture(t, tools(t), Options{Mode: mode})
+				f := newFixture(t, tools(t), Options{Mode: mode, Scripts: true})
 				got := rawListing(t, f)
 				tokens := countTokens(got)
 				t.Logf("tools/list: %d tokens", tokens)
 				if tokens > 1000 {
 					t.Errorf("tools/list costs %d tokens, want at most 1000:\n%s", tokens, got)
 				}
-				if again := rawListing(t, newFixture(t, tools(t), Options{Mode: mode})); again != got {
+				if again := rawListing(t, newFixture(t, tools(t), Options{Mode: mode, Scripts: true})); again != got {
 					t.Errorf("listing is not the same to the byte:\n%s", gocmp.Diff(got, again))
 				}
 			})

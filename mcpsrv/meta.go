@@ -27,7 +27,7 @@ const (
 // have.
 func isMetaToolName(name string) bool {
 	switch name {
-	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName, readResultName:
+	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName, readResultName, scriptName:
 		return true
 	}
 	return false

@@ -41,6 +41,8 @@ type Options struct {
 	// Enricher takes search phrases that clients' models write for tools that are hard to find; nil leaves out the
 	// prompt that asks for them.
 	Enricher Enricher
+	// Scripts offers run_script, which runs programs that call tools.
+	Scripts bool
 	// Profile is whose tools these are, for what is learned from use; "" is the common one.
 	Profile string
 	// Version of this program, as initialize reports it; "" means "dev".
@@ -133,7 +135,8 @@ type Server struct {
 	sessions *sessionRegistry
 
 	pending pendingCalls
-	kept    keptResults // those that were cut
+	scripts chan struct{} // holds one value for each script that runs
+	kept    keptResults   // those that were cut
 	// logLevel is the most verbose level that a client asked for; nil if none did.
 	logLevel atomic.Pointer[mcp.LoggingLevel]
 
@@ -161,13 +164,16 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{},
-		headerTools: map[string]json.RawMessage{},
+		headerTools: map[string]json.RawMessage{}, scripts: make(chan struct{}, maxScripts),
 	}
 	s.live.Store(liveOptionsOf(s.o))
 	s.sessions = newSessionRegistry(s.endSubscriptions, s.liveConnections)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.cutting, s.cut = context.WithCancelCause(s.closing)
 	s.meta = metaTools()
+	if s.o.Scripts {
+		s.meta = append(s.meta, scriptTool())
+	}
 	s.outputs = validate.NewSchemas(s.o.Logger)
 	options := &mcp.ServerOptions{
 		Logger:       slog.New(warnHandler{s.o.Logger.Handler()}),

@@ -97,6 +97,7 @@ func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
 	if _, ok := cfg.Profiles[v.Key.Profile]; ok {
 		o.Profile = v.Key.Profile
 	}
+	o.Scripts = cfg.Serve.Scripts == "on"
 	if v.Key.ReadOnly { // what a client's model writes would be stored
 		o.Enricher = nil
 	}

@@ -131,8 +131,12 @@ var table = map[string]rule{
 		imports: []string{"tool", "upstream", "internal/sanitize"},
 		doc:     "Package sources reads the files that tools and servers come from, and defines [Source], which offers tools.",
 	},
+	"script": {
+		imports: []string{"tool"},
+		doc:     "Package script runs short programs in JavaScript that call tools, within bounds.",
+	},
 	"mcpsrv": {
-		imports: []string{"tool", "validate", "upstream", "access", "internal/orderedjson", "internal/sanitize"},
+		imports: []string{"tool", "script", "validate", "upstream", "access", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
