@@ -17,7 +17,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train train-scanner knowledge coverage nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -104,6 +104,9 @@ train-scanner: ## train the scanner's weights on scan/examples and DATA
 
 knowledge: ## compile knowledge/data; run after it or the embedding table changes
 	$(call tool,compile-knowledge) -data knowledge/data -out knowledge/base.bin
+
+confidence: ## fit when an answer is confident; run after make knowledge
+	$(call tool,fit-confidence) -knowledge knowledge/data -out search
 
 coverage: ## write docs/knowledge/coverage.md, what is known of each kind of server
 	mkdir -p docs/knowledge

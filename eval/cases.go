@@ -32,6 +32,7 @@ type rawCase struct {
 	Lang     string             `json:"lang" yaml:"lang"`
 	Split    string             `json:"split" yaml:"split"`
 	NearMiss bool               `json:"near_miss" yaml:"near_miss"`
+	Near     bool               `json:"near" yaml:"near"` // the same, in short
 	Reviewed *bool              `json:"reviewed" yaml:"reviewed"`
 }
 
@@ -152,7 +153,7 @@ func (r *caseReader) addCase(raw *rawCase, line int) error {
 func (r *caseReader) checkCase(raw *rawCase) (*Case, error) {
 	c := &Case{
 		ID: string(raw.ID), Query: raw.Query, Any: raw.Mode == "any",
-		Kind: raw.Kind, Lang: raw.Lang, Split: raw.Split, NearMiss: raw.NearMiss,
+		Kind: raw.Kind, Lang: raw.Lang, Split: raw.Split, NearMiss: raw.NearMiss || raw.Near,
 		Unreviewed: raw.Reviewed != nil && !*raw.Reviewed,
 	}
 	if strings.TrimSpace(raw.Query) == "" {

@@ -381,15 +381,19 @@ func (s *Snapshot) AddWordScores(term string, weight float32, scores, own []floa
 
 // TermImpact returns what term adds to one document's score at weight 1.
 func (s *Snapshot) TermImpact(term string, doc int) float32 {
+	impact, _ := s.TermImpacts(term, doc)
+	return impact
+}
+
+// TermImpacts returns what TermImpact does, and the same without lent words.
+func (s *Snapshot) TermImpacts(term string, doc int) (impact, own float32) {
 	list, _ := s.postings(term)
-	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting,
-		d int32,
-	) int {
+	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting, d int32) int {
 		return int(p.doc - d)
 	}); found {
-		return list[k].impact
+		return list[k].impact, list[k].own
 	}
-	return 0
+	return 0, 0
 }
 
 // Cosines writes the cosine of q and each document's vector into scores, which has Len entries. q must have unit length

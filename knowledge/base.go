@@ -127,6 +127,9 @@ func (b *Base) domain(i int) int {
 	return int(b.domainOf[k])
 }
 
+// SameKind reports whether two archetypes are tools of the same kind of server.
+func (b *Base) SameKind(i, k int) bool { return bytes.Equal(b.kindOf[2*i:2*i+2], b.kindOf[2*k:2*k+2]) }
+
 // Head is the readable part of an archetype: its names and the requests that it answers.
 type Head struct {
 	Server, Name, Title  string

@@ -12,6 +12,7 @@ type Near struct {
 	Archetype int
 	Words     float32 // word score
 	Cosine    float32
+	Nearness  float32 // of both, by which they are sorted
 }
 
 // Scratch holds what Nearest reuses from call to call. The zero Scratch is ready; it must not be used by two goroutines
@@ -20,6 +21,13 @@ type Scratch struct {
 	words  []uint16
 	order  []int32
 	vector []float32
+	most   float32 // highest word score of the candidates
+}
+
+// Nearness returns how near archetype i is to the request of the last Nearest, whose vector is v.
+func (b *Base) Nearness(i int, v []float32, s *Scratch) float32 {
+	b.unpackVector(i, s.vector)
+	return nearWords*float32(s.words[i])/impactUnits/s.most + (1-nearWords)*vector.Dot(v, s.vector)
 }
 
 const (
@@ -45,12 +53,15 @@ func (b *Base) Nearest(stems []string, v []float32, n int, s *Scratch) []Near {
 	out := make([]Near, 0, len(picked))
 	for _, i := range picked {
 		b.unpackVector(int(i), s.vector)
-		out = append(out, Near{int(i), float32(s.words[i]) / impactUnits, vector.Dot(v, s.vector)})
+		out = append(out, Near{int(i), float32(s.words[i]) / impactUnits, vector.Dot(v, s.vector), 0})
 		most = max(most, out[len(out)-1].Words)
 	}
-	like := func(x Near) float32 { return nearWords*x.Words/most + (1-nearWords)*x.Cosine }
+	s.most = most
+	for k := range out {
+		out[k].Nearness = nearWords*out[k].Words/most + (1-nearWords)*out[k].Cosine
+	}
 	slices.SortFunc(out, func(x, y Near) int {
-		return cmp.Or(cmp.Compare(like(y), like(x)), cmp.Compare(x.Archetype, y.Archetype))
+		return cmp.Or(cmp.Compare(y.Nearness, x.Nearness), cmp.Compare(x.Archetype, y.Archetype))
 	})
 	return out[:min(n, len(out))]
 }

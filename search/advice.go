@@ -20,7 +20,19 @@ const (
 // makeAdvice describes what to try where no tool fits: the kinds of servers that would serve, the words that are not
 // understood, the nearest categories, and what the caller's filter left out. It overwrites the fused scores.
 func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s *scratch) *tool.Advice {
-	a := &tool.Advice{Message: "No tool here seems to do this."}
+	a := &tool.Advice{
+		Message: "No tool here seems to do this.", NotUnderstood: e.wordsNotUnderstood(ask, s),
+		Excluded: e.excludedTools(ask, full, r, s),
+	}
+	if j.asksForNothing() && !slices.ContainsFunc(a.Excluded, func(u tool.Excluded) bool {
+		return u.Tools > 0 || isReading(u)
+	}) {
+		a.NoRequest, a.Message = true, "No tool fits: this does not ask for anything that a tool does."
+		if j.evidence[evUnderstood] == 0 {
+			a.Message = "No tool fits: this is not understood. Say in other words what it should do."
+		}
+		return a
+	}
 	for _, n := range j.archetypes {
 		if len(a.Kinds) == maxKinds {
 			break
@@ -32,18 +44,13 @@ func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s
 	if len(a.Kinds) > 0 {
 		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."
 	}
-	if e.o.Base != nil {
-		words := e.o.Base.NotUnderstood(ask.text, func(stem string) bool { return ask.snap.HasTerm(stem, s.allowed) })
-		a.NotUnderstood = words[:min(len(words), maxUnplaced)]
-	}
 	for _, i := range s.order[:min(len(s.order), leastDepth)] {
 		c := ask.snap.Set().All()[i].Category
 		if c != "" && !slices.Contains(a.Categories, c) && len(a.Categories) < maxCategories {
 			a.Categories = append(a.Categories, c)
 		}
 	}
-	a.Excluded = e.excludedTools(ask, full, r, s)
-	if i := slices.IndexFunc(a.Excluded, func(u tool.Excluded) bool { return u.Why == whyReading }); i >= 0 {
+	if i := slices.IndexFunc(a.Excluded, isReading); i >= 0 {
 		// It cannot be known yet that no tool here does this.
 		a.Message = a.Excluded[i].Text
 		a.Excluded = slices.Delete(a.Excluded, i, i+1)
@@ -51,9 +58,22 @@ func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s
 	return a
 }
 
+// isReading reports whether u stands for servers that are still being read.
+func isReading(u tool.Excluded) bool { return u.Why == whyReading }
+
+// wordsNotUnderstood returns the words of a request that are known neither to the catalogue nor to the archetypes.
+func (e *Engine) wordsNotUnderstood(ask request, s *scratch) []string {
+	if e.o.Base == nil {
+		return nil
+	}
+	words := e.o.Base.NotUnderstood(ask.text, func(stem string) bool { return ask.snap.HasTerm(stem, s.allowed) })
+	return words[:min(len(words), maxUnplaced)]
+}
+
 const (
 	maxExcluded        = 10 // of the tools that were left out, the best so many are looked at
 	maxExcludedServers = 3  // that are named
+	leastExcluded      = .3 // probability from which a tool that was left out is said to be one that might serve
 )
 
 // The reasons for which tools are left out, in the order in which they are listed.
@@ -112,10 +132,10 @@ func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*
 	them.fuseScores(a.snap, s)
 	them.exact = s.addExactBonus()
 	order := topDocuments(s.fused, s.allowed, maxExcluded, nil)
-	j := e.estimateConfidence(a.snap, full, &them, order, s)
+	j := e.estimateConfidence(a, full, &them, order, s)
 	var out []*tool.Tool
 	for _, i := range order {
-		if j.toolProbability(s.fused[i]) >= leastProbability {
+		if j.toolProbability(s.fused[i]) >= leastExcluded {
 			out = append(out, a.snap.Set().All()[i])
 		}
 	}

@@ -104,6 +104,7 @@ type place struct {
 	also    []int32 // the same tool on other servers, best first
 	key     int32   // the lowest document of the family, which identifies it
 	score   float64
+	fused   float64 // before calibration
 	explain *tool.Explain
 }
 
@@ -146,12 +147,12 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 	r.exact = s.addExactBonus()
 	order := topDocuments(s.fused, s.bestOfDuplicates(a.snap), max(a.query.Limit, leastDepth), s.order)
 	s.order = order
-	j := e.estimateConfidence(a.snap, full, r, order, s)
+	j := e.estimateConfidence(a, full, r, order, s)
 	out.confidence, out.isConfident = j, j.probability >= leastProbability
 	out.places = make([]place, 0, len(order))
 	for _, i := range order {
 		p := e.placeDuplicates(a.snap, i, steer, s)
-		p.score = j.toolProbability(s.fused[i])
+		p.score, p.fused = j.toolProbability(s.fused[i]), float64(s.fused[i])
 		if a.query.Explain {
 			p.explain = e.explainScore(a.snap, r, int(p.doc), s)
 		}

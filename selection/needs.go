@@ -114,6 +114,9 @@ func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string
 	if err != nil {
 		return nil, false, err
 	}
+	if res.Advice != nil && res.Advice.NoRequest {
+		res.Tools, res.Groups = nil, nil // talk needs no tool, not even the nearest
+	}
 	f := &searchOutcome{hits: res.Tools, confident: res.Confident, advice: res.Advice, degraded: res.Degraded}
 	for _, g := range res.Groups {
 		var ids []tool.ID

@@ -139,6 +139,8 @@ type Advice struct {
 	Kinds         []string   `json:"kinds,omitempty"`         // kinds of servers that would serve, nearest first
 	Categories    []string   `json:"categories,omitempty"`    // categories here that are nearest
 	Excluded      []Excluded `json:"unseen,omitempty"`        // what was not searched and might serve
+	// NoRequest is set where the text is talk or noise: it asks for nothing that a tool does.
+	NoRequest bool `json:"noRequest,omitempty"`
 }
 
 // Excluded describes tools that a search left out and that might serve.
@@ -164,7 +166,7 @@ type Hit struct {
 	Also    []string `json:"also,omitempty"`
 	Failed  bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since
 	Confirm bool     `json:"confirm,omitempty"` // a call of it needs to be confirmed by a person
-	// 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	// 0 to 1: the calibrated probability that this tool serves, the same from query to query
 	Score      float64  `json:"score"`
 	Signature  string   `json:"signature,omitempty"`
 	Schema     any      `json:"inputSchema,omitempty"`

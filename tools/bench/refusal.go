@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,6 +32,9 @@ func foreign() []put {
 		{"bfcl_python", "azure_mcp"},
 		{"bfcl_python", "intents"},
 		{"toolalpaca", "intents"},
+		{"unprepared", "toolalpaca"},
+		{"toolbench_stable", "azure_mcp"},
+		{"seal_tools", "azure_mcp"},
 	}
 }
 
@@ -45,7 +50,43 @@ type refused struct {
 	near      *eval.Refusal // labelled as near misses in the catalogue's own set; nil if there are none
 	taken     *eval.Refusal // its own requests with the tools that serve them taken away
 	all       *eval.Refusal // foreign ones and all that are labelled as served by no tool
-	error     float64       // expected calibration error
+	error     float64       // expected calibration error of the first score
+	talk      []float64     // shares of talk answered with confidence, by talkKinds
+}
+
+// talkKinds are the kinds of texts in nonsense.jsonl, none of which asks for a tool.
+func talkKinds() []string { return []string{"noise", "smalltalk", "no_tool_request"} }
+
+// talkConfidence returns the shares of talk that an engine answers with confidence, by talkKinds.
+func (l *lab) talkConfidence(ctx context.Context, by tool.Searcher) ([]float64, error) {
+	b, err := os.ReadFile(filepath.Join(l.data, "nonsense.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	kinds := talkKinds()
+	sure, count := make([]float64, len(kinds)), make([]float64, len(kinds))
+	for line := range strings.Lines(string(b)) {
+		var x struct{ Query, Kind string }
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			return nil, fmt.Errorf("nonsense.jsonl: %w", err)
+		}
+		r, err := by.Search(ctx, tool.Query{Text: x.Query})
+		if err != nil {
+			return nil, err
+		}
+		k := slices.Index(kinds, x.Kind)
+		if k < 0 {
+			return nil, fmt.Errorf("nonsense.jsonl: unknown kind %q", x.Kind)
+		}
+		count[k]++
+		if r.Confident {
+			sure[k]++
+		}
+	}
+	for k := range sure {
+		sure[k] /= max(1, count[k])
+	}
+	return sure, nil
 }
 
 // answered is one answer's first score, and what came of it.
@@ -97,6 +138,9 @@ func (l *lab) refuse(ctx context.Context, p put) (refused, []answered, error) {
 	n := report.NoMatch
 	out.served, out.confident, out.all, out.near, out.foreign = n.Answerable, *n.Confident, n.All, n.NearMiss, n.Foreign
 	if out.taken, err = takenAway(ctx, engine, own, report); err != nil {
+		return out, nil, err
+	}
+	if out.talk, err = l.talkConfidence(ctx, engine); err != nil {
 		return out, nil, err
 	}
 	scores := answersOf(report)
@@ -227,11 +271,12 @@ func binned(answers []answered) [10]bin {
 	return bins
 }
 
-// calibrationError is how far the mean score of a bin is from the share of its requests that are served, on the mean.
+// calibrationError is how far the mean score of a bin is from the share of its answers whose first tool serves, on the
+// mean.
 func calibrationError(bins [10]bin) float64 {
 	var sum, weight float64
 	for _, b := range bins {
-		sum += b.weight * max(b.score-b.served, b.served-b.score)
+		sum += b.weight * max(b.score-b.first, b.first-b.score)
 		weight += b.weight
 	}
 	if weight == 0 {
@@ -247,14 +292,14 @@ func refusalPage(rows []refused, scores []answered) string {
 		"share refused when 95 %% of the served requests are accepted / share answered with confidence. Foreign requests\n"+
 		"include those labelled as foreign in the catalogue's own set; near misses are labelled there. \"Taken away\" are the\n"+
 		"served requests with all of their tools hidden, although another tool often does nearly as well. The decision has few\n"+
-		"parameters, but they were fitted on requests to these catalogues, so this is not a test on unseen data. ECE is the\n"+
-		"expected calibration error in ten bins of the first score as the probability that some tool serves the request; served\n"+
-		"and unserved requests weigh the same.\n\n"+
-		"| catalogue | requests of | served | confident about them | foreign | near misses | all | taken away | ECE |\n|---|---|---|---|---|---|---|---|---|\n", mostRequests)
+		"parameters and was fitted to worlds made of archetypes, not to these sets. ECE is the expected calibration error in ten\n"+
+		"bins of the first score as the probability that the first tool serves the request; served and unserved requests weigh\n"+
+		"the same. Talk are shares of noise / small talk / questions that need no tool, answered with confidence.\n\n"+
+		"| catalogue | requests of | served | confident about them | foreign | near misses | all | taken away | ECE | talk |\n|---|---|---|---|---|---|---|---|---|---|\n", mostRequests)
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.catalogue, r.requests, r.served,
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s |\n", r.catalogue, r.requests, r.served,
 			figure(r.confident),
-			refusalCell(r.foreign), refusalCell(r.near), refusalCell(r.all), refusalCell(r.taken), figure(r.error))
+			refusalCell(r.foreign), refusalCell(r.near), refusalCell(r.all), refusalCell(r.taken), figure(r.error), talkCell(r.talk))
 	}
 	b.WriteString("| **mean** | | | " + meanCells(rows) + " |\n\n")
 	bins := binned(scores)
@@ -298,5 +343,19 @@ func meanCells(rows []refused) string {
 		}
 		cells = append(cells, figure(area/n)+" / "+figure(kept/n)+" / "+figure(sure/n))
 	}
-	return strings.Join(append(cells, figure(ece)), " | ")
+	talk := make([]float64, len(talkKinds()))
+	for _, r := range rows {
+		for k, v := range r.talk {
+			talk[k] += v / float64(len(rows))
+		}
+	}
+	return strings.Join(append(cells, figure(ece), talkCell(talk)), " | ")
+}
+
+func talkCell(talk []float64) string {
+	cells := make([]string, len(talk))
+	for k, v := range talk {
+		cells[k] = figure(v)
+	}
+	return strings.Join(cells, " / ")
 }
