@@ -4,47 +4,47 @@ package search
 
 // leastProbability is the probability below which no tool is said to fit: 96 % of the requests that a tool serves
 // lie above it, in the worlds that the regressions were fitted to.
-const leastProbability = 0.146
+const leastProbability = 0.170
 
 // weighAll returns the regressions: whether a request asks for a tool, whether some tool does what it asks for, and
 // whether the best one does.
 func weighAll() (asks, fits, first logistic) {
-	asks = logistic{bias: -10.227, weights: Evidence{
-		evCosine:     4.909,
-		evKnown:      3.806,
-		evUnderstood: 0.721,
-		evWords:      1.611,
-		evTalk:       -0.696,
-		evTranslated: -0.276,
+	asks = logistic{bias: -10.949, weights: Evidence{
+		evCosine:     4.638,
+		evKnown:      3.975,
+		evUnderstood: 1.073,
+		evWords:      1.867,
+		evTalk:       -0.686,
+		evTranslated: -0.345,
 	}}
-	fits = logistic{bias: 3.163, weights: Evidence{
-		evCosine:   11.762,
-		evMean:     2.992,
-		evPresence: 2.067,
-		evKnown:    -7.782,
-		evGap:      -1.851,
-		evKind:     -1.304,
-		evCovered:  0.222,
-		evOwn:      1.090,
-		evOpposite: -0.768,
-		evAgree:    -3.754,
-		evFifth:    -1.157,
-		evSize:     -0.117,
+	fits = logistic{bias: 3.726, weights: Evidence{
+		evCosine:   11.561,
+		evMean:     3.483,
+		evPresence: 2.131,
+		evKnown:    -7.589,
+		evGap:      -1.500,
+		evKind:     -1.346,
+		evCovered:  0.129,
+		evOwn:      0.862,
+		evOpposite: -0.528,
+		evAgree:    -3.842,
+		evFifth:    -1.105,
+		evSize:     -0.197,
 		evLearned:  learnedWeight,
 	}}
-	first = logistic{bias: -4.328, weights: Evidence{
-		evCosine:   12.489,
-		evMean:     -4.200,
-		evPresence: 0.837,
-		evKnown:    -7.550,
-		evGap:      -0.901,
-		evKind:     -0.773,
-		evCovered:  0.435,
-		evOwn:      0.957,
-		evOpposite: -1.025,
-		evAgree:    4.724,
-		evFifth:    -3.468,
-		evSize:     -0.145,
+	first = logistic{bias: -2.919, weights: Evidence{
+		evCosine:   12.132,
+		evMean:     -3.187,
+		evPresence: 0.693,
+		evKnown:    -7.615,
+		evGap:      -0.796,
+		evKind:     -0.537,
+		evCovered:  0.431,
+		evOwn:      0.677,
+		evOpposite: -0.621,
+		evAgree:    3.639,
+		evFifth:    -3.327,
+		evSize:     -0.182,
 		evLearned:  learnedWeight,
 	}}
 	return asks, fits, first
@@ -52,33 +52,33 @@ func weighAll() (asks, fits, first logistic) {
 
 // weighWithoutCosines returns the same for models whose cosines have another scale, and for none.
 func weighWithoutCosines() (asks, fits, first logistic) {
-	asks = logistic{bias: -9.809, weights: Evidence{
-		evKnown:      5.389,
-		evUnderstood: 1.093,
-		evWords:      1.824,
-		evTalk:       -0.697,
-		evTranslated: -0.402,
+	asks = logistic{bias: -10.371, weights: Evidence{
+		evKnown:      5.621,
+		evUnderstood: 1.215,
+		evWords:      1.948,
+		evTalk:       -0.706,
+		evTranslated: -0.355,
 	}}
-	fits = logistic{bias: 2.122, weights: Evidence{
-		evPresence: 3.684,
-		evKnown:    -2.052,
-		evGap:      -6.682,
-		evKind:     -1.575,
-		evCovered:  0.597,
-		evOwn:      1.273,
-		evOpposite: -0.700,
-		evSize:     -0.249,
+	fits = logistic{bias: 2.600, weights: Evidence{
+		evPresence: 3.642,
+		evKnown:    -1.755,
+		evGap:      -6.781,
+		evKind:     -1.667,
+		evCovered:  0.474,
+		evOwn:      0.987,
+		evOpposite: -0.444,
+		evSize:     -0.321,
 		evLearned:  learnedWeight,
 	}}
-	first = logistic{bias: 0.502, weights: Evidence{
-		evPresence: 1.547,
-		evKnown:    -0.453,
-		evGap:      -6.715,
-		evKind:     -0.586,
-		evCovered:  0.874,
-		evOwn:      1.770,
-		evOpposite: -1.335,
-		evSize:     -0.253,
+	first = logistic{bias: 1.026, weights: Evidence{
+		evPresence: 1.523,
+		evKnown:    -0.472,
+		evGap:      -6.909,
+		evKind:     -0.565,
+		evCovered:  0.791,
+		evOwn:      1.400,
+		evOpposite: -0.929,
+		evSize:     -0.307,
 		evLearned:  learnedWeight,
 	}}
 	return asks, fits, first

@@ -118,7 +118,7 @@ func rowsOf(all []sample, weights map[string]float64, yes func(*sample) bool) []
 }
 
 // kept is the share of the answerable requests that are to be answered with confidence.
-const kept = .96
+const kept = .955
 
 // validate prints how well each fold is told by regressions that were fitted to the others, and returns the probability
 // that a share of kept lies above.
