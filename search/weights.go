@@ -2,7 +2,7 @@
 
 package search
 
-// leastProbability is the probability below which no tool is said to fit: 96 % of the requests that a tool serves
+// leastProbability is the probability below which no tool is said to fit: 95.5 % of the requests that a tool serves
 // lie above it, in the worlds that the regressions were fitted to.
 const leastProbability = 0.170
 
