@@ -150,7 +150,9 @@ func TestImageTrust(t *testing.T) {
 		t.Errorf("a held tool gives %v, want %v", err, want)
 	}
 	for _, other := range []trust.Options{
-		{}, {Policy: trust.Strict}, {Policy: trust.Quarantine, Servers: []string{"one"}},
+		{},
+		{Policy: trust.Strict},
+		{Policy: trust.Quarantine, Servers: []string{"one"}},
 		{Policy: trust.Quarantine, Trusted: func(server string) bool { return server == "two" }},
 	} {
 		if c := imaged(t, dir, other); c.st.Load().partial {

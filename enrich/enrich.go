@@ -79,6 +79,17 @@ func (e *Enricher) List() []Enrichment {
 	return out
 }
 
+// Pending returns the proposals that wait for approval, of the given tools, or of all if none is given, sorted by tool.
+func (e *Enricher) Pending(tools ...tool.ID) []tool.Proposal {
+	var out []tool.Proposal
+	for _, one := range e.List() {
+		if one.Pending && (len(tools) == 0 || slices.Contains(tools, one.Tool)) {
+			out = append(out, one.Proposal)
+		}
+	}
+	return out
+}
+
 // proposalOf and patchOf convert between the form of proposals and that of overlays.
 func proposalOf(id tool.ID, p *sources.Patch) tool.Proposal {
 	out := tool.Proposal{Tool: id, Synonyms: p.Synonyms, By: strings.Join(p.By, "; ")}

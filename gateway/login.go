@@ -209,7 +209,7 @@ type codeListener struct {
 	host   string // with port, as a browser sends it
 	server *http.Server
 	state  atomic.Pointer[string] // of the login that was begun; nil before it
-	got    chan codeAnswer // room for one: the first answer counts
+	got    chan codeAnswer        // room for one: the first answer counts
 }
 
 // codeAnswer is the outcome of a login: one of its fields is nil.

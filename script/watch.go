@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/metrics"
@@ -30,7 +31,7 @@ func startWatch(ctx context.Context, vm *goja.Runtime, l Limits) *watch {
 	ctx, w.stop = context.WithCancel(ctx)
 	own := ctx
 	context.AfterFunc(own, func() {
-		if cause := context.Cause(own); cause != context.Canceled {
+		if !errors.Is(context.Cause(own), context.Canceled) {
 			vm.Interrupt(timeout("the script and its calls took longer than " + l.Total.String()))
 		} else {
 			vm.Interrupt(context.Canceled)

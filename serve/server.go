@@ -139,11 +139,11 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 	}
 	s.all = newSurfaces(s.views, mcpsrv.Options{
 		Related: s.service.Engine, Learner: s.service.Learner, Enricher: enrich.New(s.service.Catalog),
-		Version:     s.o.Version,
-		Logger:      s.o.Logger,
-		AnyHost:     true, // httpapi checks hosts, for all of its paths
-		DrainTime:   finishMCP,
-		MaxSessions: s.service.Config().Serve.MaxSessions,
+		Version:      s.o.Version,
+		Logger:       s.o.Logger,
+		AnyHost:      true, // httpapi checks hosts, for all of its paths
+		DrainTime:    finishMCP,
+		MaxSessions:  s.service.Config().Serve.MaxSessions,
 		AnswerWithin: time.Duration(s.service.Config().Serve.AnswerWithin) * time.Second,
 	})
 	s.all.read = s.updater.ready

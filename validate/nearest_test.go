@@ -2,6 +2,7 @@ package validate
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 )
 
@@ -36,8 +37,8 @@ func TestUnknownArguments(t *testing.T) {
 				`"required":["path"]` + tt.more + `}`)
 			err := new(Schemas).Of("read", schema).CheckArguments("read", json.RawMessage(tt.args))
 			got := ""
-			if err != nil {
-				got = err.(interface{ Unwrap() error }).Unwrap().(*Mismatch).Message("read")
+			if m := (*Mismatch)(nil); errors.As(err, &m) {
+				got = m.Message("read")
 			}
 			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)

@@ -275,7 +275,7 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 func (a *app) moveStored(ctx context.Context, s *service.Service, ids []tool.ID, how moving) (err error) {
 	var m *service.EnrichmentEffect
 	if how.use == service.ToSearch {
-		if m, _, err = s.MeasureProposals(ctx, pendingProposals(s, ids)); err != nil {
+		if m, _, err = s.MeasureProposals(ctx, enrich.New(s.Catalog).Pending(ids...)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -40,18 +39,6 @@ func effectText(w io.Writer, m *service.EnrichmentEffect) error {
 	return err
 }
 
-// pendingProposals returns the proposals that wait for approval, of the tools named or of all.
-func pendingProposals(s *service.Service, ids []tool.ID) []tool.Proposal {
-	var out []tool.Proposal
-	for _, e := range enrich.New(s.Catalog).List() {
-		if e.Pending && (len(ids) == 0 || slices.Contains(ids, e.Tool)) {
-			out = append(out, e.Proposal)
-		}
-	}
-	return out
-}
-
-// readProposals reads a form that was filled in.
 func readProposals(path string) ([]tool.Proposal, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -82,7 +69,7 @@ func newEnrichMeasure(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			if len(args) == 0 {
-				if proposals = pendingProposals(s, nil); len(proposals) == 0 {
+				if proposals = enrich.New(s.Catalog).Pending(); len(proposals) == 0 {
 					fmt.Fprintln(a.stderr, "nothing waits")
 					return silent(exitNone)
 				}

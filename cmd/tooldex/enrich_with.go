@@ -42,8 +42,8 @@ func (a *app) enrichWith(ctx context.Context, f *enrichFlags) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "%s writes search phrases for %d tools of %d servers: about %s tokens to read and %s to write\n",
-		writer.Name(), plan.Tools, plan.Servers, thousands(plan.Input), thousands(plan.Output))
+	fmt.Fprintf(a.stderr, "%s writes search phrases for %d tools of %d servers: about %d tokens to read and %d to write\n",
+		writer.Name(), plan.Tools, plan.Servers, plan.Input, plan.Output)
 	if f.dryRun {
 		return a.print(plan, func(io.Writer) error { return nil })
 	}
@@ -115,12 +115,4 @@ func (a *app) reportRun(out *enrich.Outcome) {
 	if n := len(out.Silent); n > 0 {
 		fmt.Fprintf(a.stderr, "nothing was written for %d tools; tooldex enrich goes on with them\n", n)
 	}
-}
-
-// thousands writes a number of tokens to two digits.
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%.2gk", float64(n)/1000)
 }
