@@ -18,7 +18,6 @@ import (
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
-	"tooldex/upstream"
 )
 
 // An image is a file that holds the catalogue as it is used: the tools as they are served, and the index over them. It
@@ -27,7 +26,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be served
 // otherwise than before.
-const imageLayout = 1
+const imageLayout = 2
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used any
 // more the latest few stay.
@@ -58,10 +57,10 @@ type imageKey struct {
 	Servers    []string // that the options trust
 }
 
-// imageMeta is what an image holds beside the tools and the index.
+// imageMeta is what an image holds beside the tools and the index. Servers are read from the store: their configuration
+// may contain secrets, which lie in one file only.
 type imageMeta struct {
-	Servers []upstream.Server // as stored
-	Trusted []string          // those servers of tools whose tools were taken as they are
+	Trusted []string // those servers of tools whose tools were taken as they are
 }
 
 // imageKey returns the key of the image that this catalogue would write of a state of the store. The caller holds mu.
@@ -97,18 +96,18 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 	if x == nil || x.to == nil || x.embedLater || !c.o.Images {
 		return false
 	}
-	gen, stamp, err := c.o.Store.Stamp(ctx)
-	if err != nil || stamp == (store.Stamp{}) {
+	head, err := c.o.Store.ReadHead(ctx)
+	if err != nil || head.Damaged || head.Stamp == (store.Stamp{}) {
 		return false // loading the store reports it
 	}
-	key := c.imageKey(gen, stamp)
+	key := c.imageKey(head.Generation, head.Stamp)
 	path := key.path(filepath.Dir(c.o.Store.Path()))
 	if have, err := flatfile.ReadKey(path); err != nil || string(have) != string(key.encode()) {
 		return false
 	}
 	sections, err := flatfile.Open(path, c.mapped < mostMapped)
 	if err == nil {
-		err = c.publishImage(gen, sections, x)
+		err = c.publishImage(head, sections, x)
 	}
 	if err != nil {
 		c.o.Logger.Info("the stored index cannot be used and is made again", "file", path, "error", err)
@@ -121,7 +120,7 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 var errOtherTrust = errors.New("other servers are trusted now")
 
 // publishImage publishes what an image holds.
-func (c *Catalog) publishImage(gen uint64, sections [][]byte, x *searchable) error {
+func (c *Catalog) publishImage(head store.Head, sections [][]byte, x *searchable) error {
 	if len(sections) < firstIndexSection {
 		return flatfile.ErrForeign
 	}
@@ -137,7 +136,7 @@ func (c *Catalog) publishImage(gen uint64, sections [][]byte, x *searchable) err
 	if !ok {
 		return fmt.Errorf("its tools: %w", flatfile.ErrForeign)
 	}
-	ledger, _ := trust.NewLedger(c.trust, meta.Servers, nil, nil)
+	ledger, _ := trust.NewLedger(c.trust, head.Servers, nil, nil)
 	if !slices.Equal(trustedServers(tools, ledger), meta.Trusted) {
 		return errOtherTrust
 	}
@@ -150,7 +149,9 @@ func (c *Catalog) publishImage(gen uint64, sections [][]byte, x *searchable) err
 		return err
 	}
 	x.to.Swap(snap)
-	c.st.Store(&state{generation: gen, servers: meta.Servers, trust: ledger, derived: newDerived(), partial: true})
+	c.st.Store(&state{
+		generation: head.Generation, servers: head.Servers, trust: ledger, derived: newDerived(), partial: true,
+	})
 	c.set.Store(set)
 	return nil
 }
@@ -177,11 +178,12 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	if x == nil || !c.o.Images || st == nil || st.partial || st.generation == c.saved {
 		return nil
 	}
-	gen, stamp, err := c.o.Store.Stamp(ctx)
-	if err != nil || gen != st.generation || stamp == (store.Stamp{}) {
+	head, err := c.o.Store.ReadHead(ctx)
+	if err != nil || head.Generation != st.generation || head.Stamp == (store.Stamp{}) {
 		return err
 	}
-	key := c.imageKey(gen, stamp)
+	gen := head.Generation
+	key := c.imageKey(gen, head.Stamp)
 	path := key.path(filepath.Dir(c.o.Store.Path()))
 	if have, err := flatfile.ReadKey(path); err == nil && string(have) == string(key.encode()) {
 		c.saved = gen
@@ -260,7 +262,7 @@ func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) erro
 		rows, texts = appendTool(rows, texts, e.tool, held)
 		tools = append(tools, e.tool)
 	}
-	meta, err := json.Marshal(imageMeta{Servers: st.servers, Trusted: trustedServers(tools, st.trust)})
+	meta, err := json.Marshal(imageMeta{Trusted: trustedServers(tools, st.trust)})
 	if err != nil {
 		return fmt.Errorf("describe the tools: %w", err)
 	}

@@ -262,11 +262,11 @@ func TestImageFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	c := imaged(t, dir, trust.Options{})
 	mustSync(t, c, &fake{name: "one", tools: fullTools("one")})
-	gen, stamp, err := c.o.Store.Stamp(context.Background())
+	head, err := c.o.Store.ReadHead(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := c.imageKey(gen, stamp).path(dir)
+	path := c.imageKey(head.Generation, head.Stamp).path(dir)
 	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
 	}

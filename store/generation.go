@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"tooldex/upstream"
+
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -59,13 +61,24 @@ func (s *Store) readGeneration(ctx context.Context) (gen, preferred uint64, err 
 // those that older versions wrote.
 type Stamp [16]byte
 
-// Stamp returns the generation and the stamp of the file as it is now. The errors are those of [Store.Load].
-func (s *Store) Stamp(ctx context.Context) (gen uint64, stamp Stamp, err error) {
-	err = s.readCurrent(ctx, func(tx *bolt.Tx) error {
-		gen, stamp = readGeneration(tx), readStamp(tx)
+// Head is what a process needs to know of the file before it uses an index that was made of it.
+type Head struct {
+	Generation uint64
+	Stamp      Stamp
+	Servers    []upstream.Server // by name
+	Damaged    bool              // a server cannot be read
+}
+
+// ReadHead reads the head of the file as it is now, in one transaction. The errors are those of [Store.Load].
+func (s *Store) ReadHead(ctx context.Context) (Head, error) {
+	var h Head
+	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		snap := newSnapshot()
+		snap.readServers(tx)
+		h = Head{readGeneration(tx), readStamp(tx), snap.Servers, len(snap.Damaged) > 0}
 		return nil
 	})
-	return gen, stamp, err
+	return h, err
 }
 
 // readStamp returns the stamp that tx sees; the zero Stamp for one that is missing or damaged.

@@ -142,8 +142,8 @@ func (snap *Snapshot) readTools(tx *bolt.Tx) {
 	})
 }
 
-// readRest reads servers, sources, overlays and decisions.
-func (snap *Snapshot) readRest(tx *bolt.Tx) {
+// readServers reads the configuration of servers.
+func (snap *Snapshot) readServers(tx *bolt.Tx) {
 	snap.readBucket(tx, bucketServers, "server", func(_, payload []byte) error {
 		var v upstream.Server
 		err := json.Unmarshal(payload, &v)
@@ -152,6 +152,11 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 		}
 		return err
 	})
+}
+
+// readRest reads servers, sources, overlays and decisions.
+func (snap *Snapshot) readRest(tx *bolt.Tx) {
+	snap.readServers(tx)
 	snap.readBucket(tx, bucketSources, "source", func(_, payload []byte) error {
 		var v SourceState
 		err := json.Unmarshal(payload, &v)
