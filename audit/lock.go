@@ -51,7 +51,8 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 		return checkpoint{}, err
 	}
 	if rebuilt {
-		// A process that dies leaves a broken head, or an empty one before the second record; later, an empty one is new.
+		// A process that dies leaves a broken head, or an empty one before the second record; later, an empty one is
+		// new.
 		kind := Resume
 		if info, statErr := l.head.Stat(); statErr == nil && info.Size() == 0 && h.Seq > 1 {
 			kind = Headless

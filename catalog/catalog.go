@@ -79,8 +79,9 @@ type Catalog struct {
 	saved   uint64 // the generation whose image is written; guarded by mu
 }
 
-// Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged values are left out, with a warning in the log; the next
-// sync of their source restores them. The errors are those of store.Load.
+// Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged
+// values are left out, with a warning in the log; the next sync of their source restores them. The errors are those of
+// store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newDerived()}
 	c.mu.Lock()
@@ -99,8 +100,8 @@ func (c *Catalog) openState(ctx context.Context) error {
 	return c.loadState(ctx)
 }
 
-// loaded returns the state with all that is stored. Where an image was opened, the store is read now; if that fails, the
-// log has the error, and the state has no tools.
+// loaded returns the state with all that is stored. Where an image was opened, the store is read now; if that fails,
+// the log has the error, and the state has no tools.
 func (c *Catalog) loaded() *state {
 	st := c.st.Load()
 	if !st.partial {

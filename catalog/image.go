@@ -24,12 +24,12 @@ import (
 // spares a process that opens a folder reading the store and building the index. The store stays the truth: an image is
 // used only while its stamp is that of the store, and can be removed at any time.
 
-// imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be served
-// otherwise than before.
+// imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
+// served otherwise than before.
 const imageLayout = 2
 
-// The names of images in the data directory. Each model and each policy of trust has one; of those that are not used any
-// more the latest few stay.
+// The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
+// any more the latest few stay.
 const (
 	imagePrefix, imageSuffix = "index-", ".flat"
 	keptImages               = 4
@@ -168,9 +168,9 @@ func trustedServers(tools []*tool.Tool, l *trust.Ledger) (out []string) {
 	return out
 }
 
-// SaveImage writes the catalogue, as it is used, to a file beside the store, from which later processes open it at once.
-// It does nothing if that file is there already, if tools still lack what they need, and if Options.Images is not set.
-// The error is that of writing the file, or of reading the store; nothing depends on it.
+// SaveImage writes the catalogue, as it is used, to a file beside the store, from which later processes open it at
+// once. It does nothing if that file is there already, if tools still lack what they need, and if Options.Images is not
+// set. The error is that of writing the file, or of reading the store; nothing depends on it.
 func (c *Catalog) SaveImage(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -148,8 +148,8 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 	return o
 }
 
-// sourceError adds the name of the source to an error, and keeps the code and the hint of a cause that has them. A cause
-// that names the source says enough by itself.
+// sourceError adds the name of the source to an error, and keeps the code and the hint of a cause that has them. A
+// cause that names the source says enough by itself.
 func sourceError(name string, err error) error {
 	if named := (*tool.Error)(nil); errors.As(err, &named) && strings.Contains(named.Msg, strconv.Quote(name)) {
 		return &tool.Error{Code: named.Code, Msg: named.Msg, Hint: named.Hint, Err: named.Err}

@@ -37,8 +37,8 @@ type sums [Dims / 2]uint64
 // low selects the bytes 0 and 4 of a word, which become the two halves of a sum.
 const low = 0x000000ff_000000ff
 
-// addAll sets a to the sum of rows times their weights. The bytes of a row are 128 too great, which addNormalized takes off. It
-// goes through all rows for each few components, because four sums fit the registers and all of them do not.
+// addAll sets a to the sum of rows times their weights. The bytes of a row are 128 too great, which addNormalized takes
+// off. It goes through all rows for each few components, because four sums fit the registers and all of them do not.
 func (a *sums) addAll(rows []byte, g *tokenBag, weights *[maxTokens]uint64) {
 	for i := 0; i < Dims; i += 8 {
 		var c0, c1, c2, c3 uint64

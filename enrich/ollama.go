@@ -28,8 +28,8 @@ const writerPrompt = "You write requests that should find a tool. The user's mes
 const writerForm = `{"type":"object","properties":{"utterances":{"type":"array","items":{"type":"string"}},` +
 	`"synonyms":{"type":"array","items":{"type":"string"}}},"required":["utterances"]}`
 
-// OllamaWriter is the [Writer] of a chat model of an Ollama server. It asks about one tool at a time, since small models
-// lose count of several.
+// OllamaWriter is the [Writer] of a chat model of an Ollama server. It asks about one tool at a time, since small
+// models lose count of several.
 type OllamaWriter struct {
 	client *api.Client
 	model  string

@@ -208,7 +208,8 @@ func (s *session) isModern() bool { return s.cs.InitializeResult().ProtocolVersi
 var errLate = errors.New("time limit")
 
 // withTimeLimit derives the context of a request from the caller's. It ends with the time limit (cause errLate) and
-// when the session is stopped (cause errStopped, or why we ended it), too. The returned function releases it and must be called.
+// when the session is stopped (cause errStopped, or why we ended it), too. The returned function releases it and must
+// be called.
 func (s *session) withTimeLimit(ctx context.Context, c *pausableTimer, timeout time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stopClock := c.startTimer(timeout, func() { cancel(errLate) })

@@ -161,8 +161,8 @@ func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
 }
 
-// recordRequest passes the message in a request's body to the recorder, and returns it; nil if there is none. It reads a
-// copy, so that the body can still be sent.
+// recordRequest passes the message in a request's body to the recorder, and returns it; nil if there is none. It reads
+// a copy, so that the body can still be sent.
 func (h *recordingTransport) recordRequest(req *http.Request) (jsonrpc.Message, error) {
 	if req.Method != http.MethodPost || req.GetBody == nil {
 		return nil, nil

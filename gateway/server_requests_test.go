@@ -44,7 +44,8 @@ func begScript(method string, _ json.RawMessage, arg string) []string {
 
 func init() { scripted["beg"] = hello(begScript) }
 
-// TestServerThatAsksWithoutEnd has servers send requests of their own whose answers nobody reads, beside one that works.
+// TestServerThatAsksWithoutEnd has servers send requests of their own whose answers nobody reads, beside one that
+// works.
 func TestServerThatAsksWithoutEnd(t *testing.T) {
 	for method, want := range map[string]string{
 		"ping": "64 requests of its own", "roots/list": "64 requests of its own",

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// answerWriter is the ResponseWriter of a request that has a place of a gate. It leaves the place when the answer begins
-// to be written: a client that does not read takes no place from others. It counts the bytes that are being written.
+// answerWriter is the ResponseWriter of a request that has a place of a gate. It leaves the place when the answer
+// begins to be written: a client that does not read takes no place from others. It counts the bytes that are being
+// written.
 type answerWriter struct {
 	http.ResponseWriter
 	leave  func() // may be called more than once

@@ -146,8 +146,8 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestStoppedReadersKeepNoPlaces has clients stop reading large answers, as many as there are places: others are served.
-// One client that leaves too much unread loses the next answer.
+// TestStoppedReadersKeepNoPlaces has clients stop reading large answers, as many as there are places: others are
+// served. One client that leaves too much unread loses the next answer.
 func TestStoppedReadersKeepNoPlaces(t *testing.T) {
 	const size = 1 << 20
 	change := func(o *Options) { o.limits = limits{requests: 2, waiting: -1, calls: 2, unreadEach: 4 * size} }

@@ -7,8 +7,8 @@ import (
 	"tooldex/internal/vector"
 )
 
-// coarse is what lets a search over many vectors compare most of them only roughly: one bit for each component of what a
-// vector differs from the mean, and statistics in place of the cosines of all.
+// coarse is what lets a search over many vectors compare most of them only roughly: one bit for each component of what
+// a vector differs from the mean, and statistics in place of the cosines of all.
 type coarse struct {
 	mean    []float32 // of the vectors of enabled documents, a zero vector for one that has none
 	squares []float32 // the mean of the products of their components, dims rows of dims

@@ -63,9 +63,9 @@ func (s *Snapshot) Image() ([][]byte, error) {
 	}, nil
 }
 
-// Restore returns the snapshot of set whose Image has these sections, which it keeps and which must not change. It reads
-// nothing of the lists themselves. The error wraps flatfile.ErrForeign if the sections are not those of a snapshot of as
-// many tools, by this version.
+// Restore returns the snapshot of set whose Image has these sections, which it keeps and which must not change. It
+// reads nothing of the lists themselves. The error wraps flatfile.ErrForeign if the sections are not those of a
+// snapshot of as many tools, by this version.
 func Restore(set *tool.Set, sections [][]byte) (*Snapshot, error) {
 	if len(sections) != imageSections {
 		return nil, fmt.Errorf("%d sections: %w", len(sections), flatfile.ErrForeign)

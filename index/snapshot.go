@@ -82,8 +82,8 @@ func (o Options) withDefaults() Options {
 }
 
 // Snapshot is an immutable index of the tools of one tool.Set; document i is the i-th tool by ID. All lists of one kind
-// lie one after the other in one array, so that a snapshot can be used where it lies in a file. The list of place k then
-// reaches from at[k] to at[k+1].
+// lie one after the other in one array, so that a snapshot can be used where it lies in a file. The list of place k
+// then reaches from at[k] to at[k+1].
 type Snapshot struct {
 	set     *tool.Set
 	words   dictionary

@@ -28,8 +28,8 @@ const (
 	maxPage     = 1000
 )
 
-// checkLimit returns an Invalid error for a limit that is out of bounds. Zero means the default. The bounds are those of
-// the same request over HTTP.
+// checkLimit returns an Invalid error for a limit that is out of bounds. Zero means the default. The bounds are those
+// of the same request over HTTP.
 func checkLimit(limit, most int) error {
 	if limit >= 0 && limit <= most {
 		return nil

@@ -200,8 +200,8 @@ func liveOptionsOf(o Options) *liveOptions {
 	return w
 }
 
-// Reconfigure applies Mode, Threshold, Followers, Always, Summary and MaxResult of o from now on, and notifies connected
-// clients if that changes their listing. It ignores the rest of o. Sessions go on.
+// Reconfigure applies Mode, Threshold, Followers, Always, Summary and MaxResult of o from now on, and notifies
+// connected clients if that changes their listing. It ignores the rest of o. Sessions go on.
 func (s *Server) Reconfigure(o Options) {
 	s.live.Store(liveOptionsOf(o.withDefaults()))
 	s.listings.mu.Lock()

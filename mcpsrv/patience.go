@@ -19,8 +19,8 @@ const beatInterval = 10 * time.Second
 // errAnswerLate is the cause with which a call ends whose client would soon give up.
 var errAnswerLate = errors.New("the client would give up")
 
-// patience keeps a client from giving up while a call runs: one that asked for progress hears regularly that it goes on,
-// any other gets an error in time. A question to the client ends the bound, since a person may take longer.
+// patience keeps a client from giving up while a call runs: one that asked for progress hears regularly that it goes
+// on, any other gets an error in time. A question to the client ends the bound, since a person may take longer.
 type patience struct {
 	within time.Duration // zero means no bound
 	cancel context.CancelCauseFunc

@@ -63,8 +63,8 @@ type scriptHost struct {
 }
 
 // Call implements script.Host. The call takes the way of any other; questions of the tool go to the client of the
-// script if it can be asked while its request is answered. One that is asked by the answer itself cannot: it would send the
-// script again, and the calls before would be made twice.
+// script if it can be asked while its request is answered. One that is asked by the answer itself cannot: it would send
+// the script again, and the calls before would be made twice.
 func (h scriptHost) Call(ctx context.Context, server, name string, args json.RawMessage) (json.RawMessage, error) {
 	inner := &mcp.CallToolRequest{
 		Session: h.req.Session, Extra: h.req.Extra,

@@ -62,8 +62,8 @@ type Options struct {
 	// MaxResult bounds the text of a tool's result, in tokens: of a larger one the model gets the beginning, and how to
 	// read on. Zero or less means no bound.
 	MaxResult int
-	// AnswerWithin is when a call is answered with an error whose client did not ask for progress, since clients give up
-	// after a minute or so. Zero means no bound.
+	// AnswerWithin is when a call is answered with an error whose client did not ask for progress, since clients give
+	// up after a minute or so. Zero means no bound.
 	AnswerWithin time.Duration
 	// MaxSessions bounds the HTTP sessions. Beyond it a new one replaces the least recently used; if all are in use, it
 	// is refused. Zero or less means DefaultSessions.

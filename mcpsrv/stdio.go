@@ -178,8 +178,8 @@ func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	}
 }
 
-// noteCancellation has the answer of a request dropped that the client cancels, unless that opened a stream, whose end is
-// answered.
+// noteCancellation has the answer of a request dropped that the client cancels, unless that opened a stream, whose end
+// is answered.
 func (l *lineReader) noteCancellation(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if ok && r.Method == listenMethod && len(l.listens) < maxCancelled {

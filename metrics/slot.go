@@ -35,7 +35,8 @@ func slotsOf(minute int64) [3]slot {
 // storeKey returns the key under which the slot is stored.
 func (s slot) storeKey() string { return string(s.kind) + strconv.FormatInt(s.at, 10) }
 
-// parseSlot is the inverse of storeKey. It returns false for keys that storeKey does not return, so that each slot has one key.
+// parseSlot is the inverse of storeKey. It returns false for keys that storeKey does not return, so that each slot has
+// one key.
 func parseSlot(key string) (slot, bool) {
 	if len(key) < 2 {
 		return slot{}, false

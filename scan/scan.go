@@ -17,15 +17,16 @@ import (
 // were scanned under an older version are scanned again.
 const Version = 3
 
-// Scanner scans tools one by one, beside those of other servers. It is safe for concurrent use, except for Add. The zero
-// Scanner is ready to use, and compares tools with no others.
+// Scanner scans tools one by one, beside those of other servers. It is safe for concurrent use, except for Add. The
+// zero Scanner is ready to use, and compares tools with no others.
 type Scanner struct {
 	near  neighbours
 	words sync.Pool // of *[]token: most of the allocations of a scan would be these
 }
 
 // New returns a Scanner that compares each tool with those of a catalogue: whether it uses the name of another server's
-// tool, or gives orders about one. Tools that are added to the catalogue later are only seen once they are given to Add.
+// tool, or gives orders about one. Tools that are added to the catalogue later are only seen once they are given to
+// Add.
 func New(known []*tool.Tool) *Scanner {
 	return &Scanner{near: newNeighbours(known)}
 }

@@ -7,8 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestProductsAreNoTools has a server call its tool by the name of another server's product: that server's own tools stay
-// clean, whichever was imported first.
+// TestProductsAreNoTools has a server call its tool by the name of another server's product: that server's own tools
+// stay clean, whichever was imported first.
 func TestProductsAreNoTools(t *testing.T) {
 	impostor := &tool.Tool{Server: "handy", Name: "GitHub", Description: "Opens a page."}
 	own := []*tool.Tool{

@@ -2,10 +2,10 @@ package search
 
 import "tooldex/index"
 
-// A search over a large catalogue compares all vectors roughly, and exactly those of the tools that are best by words and
-// rough cosines together. Every other number is that of the whole catalogue: the word scores, the mean and the spread of
-// the cosines. A search that leaves out tools compares all exactly: what a caller may not see must not decide which tools
-// are looked at.
+// A search over a large catalogue compares all vectors roughly, and exactly those of the tools that are best by words
+// and rough cosines together. Every other number is that of the whole catalogue: the word scores, the mean and the
+// spread of the cosines. A search that leaves out tools compares all exactly: what a caller may not see must not decide
+// which tools are looked at.
 const (
 	refinedFirst = 256  // nearest by the rough cosine, for the highest cosine
 	refined      = 1000 // best by the fused score
@@ -55,8 +55,8 @@ func (r *scored) refine(snap *index.Snapshot, scores []float32, n int, s *scratc
 // steps is how finely highest tells scores apart.
 const steps = 1 << 11
 
-// highest appends to dst the allowed tools with the n highest positive scores, in no order by score. It takes those that
-// lie within one step of the last of them, too, up to as many again.
+// highest appends to dst the allowed tools with the n highest positive scores, in no order by score. It takes those
+// that lie within one step of the last of them, too, up to as many again.
 func (s *scratch) highest(scores []float32, n int, dst []int32) []int32 {
 	var most float32
 	for i, ok := range s.allowed {

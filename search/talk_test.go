@@ -32,8 +32,8 @@ func talkTexts(t testing.TB) []talk {
 	return out
 }
 
-// TestTalkIsRefused bounds how often talk is answered with confidence, by catalogue and kind. Among tools of hundreds of
-// kinds, some do serve questions about chess or history.
+// TestTalkIsRefused bounds how often talk is answered with confidence, by catalogue and kind. Among tools of hundreds
+// of kinds, some do serve questions about chess or history.
 func TestTalkIsRefused(t *testing.T) {
 	for name, tools := range map[string][]*tool.Tool{
 		"small": catalogue(t), "demo": demoCatalogue(t), "archetypes": archetypeTools(t, 600),

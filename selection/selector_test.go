@@ -43,8 +43,8 @@ func (o *office) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 	return res, nil
 }
 
-// newOffice has ten tools a/0 to a/9 of 25 tokens or so, of which a/9 is always included and a/8 disabled, ten of b, and one
-// of 140 tokens.
+// newOffice has ten tools a/0 to a/9 of 25 tokens or so, of which a/9 is always included and a/8 disabled, ten of b,
+// and one of 140 tokens.
 func newOffice() *office {
 	var tools []*tool.Tool
 	for _, server := range []string{"a", "b"} {

@@ -85,8 +85,8 @@ func (u *updater) ready() error {
 // wait returns when all goroutines of start have ended.
 func (u *updater) wait() { u.tasks.Wait() }
 
-// readUpstreams reads the tools of servers that are new here, several at a time, and then those of servers that announce
-// a change. Servers that could not be read are tried again at each poll.
+// readUpstreams reads the tools of servers that are new here, several at a time, and then those of servers that
+// announce a change. Servers that could not be read are tried again at each poll.
 func (u *updater) readUpstreams(ctx context.Context, unread []upstream.Server) {
 	var readers sync.WaitGroup
 	slots := make(chan struct{}, readersAtOnce)

@@ -70,10 +70,10 @@ const (
 	stepSources = 1000
 )
 
-// ImportFiles imports the content of files, folders and archives, as sources.OpenFiles lists them: tools, then overlays,
-// which may change these tools. It returns the servers that the files name, whose tools it does not ask for. It calls
-// done with what was stored of one or several files, or why nothing was, one call at a time; a file that cannot be read
-// does not stop the others.
+// ImportFiles imports the content of files, folders and archives, as sources.OpenFiles lists them: tools, then
+// overlays, which may change these tools. It returns the servers that the files name, whose tools it does not ask for.
+// It calls done with what was stored of one or several files, or why nothing was, one call at a time; a file that
+// cannot be read does not stop the others.
 func (s *Service) ImportFiles(ctx context.Context, paths []string, done func(error, ...catalog.Report)) []upstream.Server {
 	files, err := sources.OpenFiles(paths)
 	if err != nil {

@@ -198,7 +198,8 @@ func (s *Service) SaveIndex(ctx context.Context) {
 	}
 }
 
-// Close ends background work, writes the index beside the store and removes a temporary folder. The error is Internal if that folder cannot be removed.
+// Close ends background work, writes the index beside the store and removes a temporary folder. The error is Internal
+// if that folder cannot be removed.
 func (s *Service) Close() error {
 	if s.stop != nil {
 		s.stop()

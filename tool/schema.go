@@ -91,8 +91,8 @@ func (t *Tool) parameters(shapes bool) []Parameter {
 // maxSignatureEnum is the most alternatives of an enum that a signature spells out.
 const maxSignatureEnum = 6
 
-// maxShape bounds the type of an object that a signature spells out, in bytes: about 40 tokens. A larger one is shown as
-// object.
+// maxShape bounds the type of an object that a signature spells out, in bytes: about 40 tokens. A larger one is shown
+// as object.
 const maxShape = 160
 
 // Signature returns a compact typed call signature: name(required: type, optional?: type). Optional parameters come
@@ -124,7 +124,8 @@ func (t *Tool) Signature() string {
 	return b.String()
 }
 
-// typeWriter writes types in signature form. It looks at most three levels deep, so a schema that refers to itself ends.
+// typeWriter writes types in signature form. It looks at most three levels deep, so a schema that refers to itself
+// ends.
 type typeWriter struct {
 	root   *schema // whose definitions are referred to
 	shapes bool    // objects are spelled out

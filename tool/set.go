@@ -35,7 +35,8 @@ type setNames struct {
 }
 
 // Catalog gives the set of tools that exist now. It may return another Set at any time, so code that answers a request
-// asks once and keeps the answer; nil means that no catalogue is loaded yet. Implementations are safe for concurrent use.
+// asks once and keeps the answer; nil means that no catalogue is loaded yet. Implementations are safe for concurrent
+// use.
 type Catalog interface{ Set() *Set }
 
 // Count pairs a category or server with its number of enabled tools.

@@ -7,8 +7,8 @@ import (
 
 // Tokens estimates how many tokens a language model reads for the tool in a plain MCP tools/list: characters / 4,
 // rounded up, which over 1,165 real tool definitions is within 1.3 % of the o200k vocabulary's count. It counts the
-// name, title, description with its caution, schemas and annotations, but no white space between the tokens of a schema,
-// since it is not sent.
+// name, title, description with its caution, schemas and annotations, but no white space between the tokens of a
+// schema, since it is not sent.
 func (t *Tool) Tokens() int {
 	n := len(`{"name":"","description":"","inputSchema":}`) + utf8.RuneCountInString(t.Name) +
 		utf8.RuneCountInString(WithCaution(t.Warning, t.Description))

@@ -5,7 +5,8 @@ type Asker struct {
 	Session string // one conversation, within its client; "" if there is none
 	Client  string // the program that asks, as it calls itself; "" if it does not say
 	Version string // of the program
-	// Via is the way in: "stdio" or "http" for MCP, "api" for JSON over HTTP, "cli" for the command line; "" if unknown.
+	// Via is the way in: "stdio" or "http" for MCP, "api" for JSON over HTTP, "cli" for the command line; "" if
+	// unknown.
 	Via     string
 	Profile string // as in Query
 }

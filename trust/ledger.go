@@ -114,7 +114,8 @@ func trustedServers(servers []upstream.Server) map[string]bool {
 	return out
 }
 
-// With returns the ledger after changes, as they are stored: nil takes a decision away. Servers are the configured ones.
+// With returns the ledger after changes, as they are stored: nil takes a decision away. Servers are the configured
+// ones.
 func (l *Ledger) With(changes map[tool.ID][]byte, servers []upstream.Server) *Ledger {
 	out := &Ledger{options: l.options, trusted: trustedServers(servers), decisions: l.decisions}
 	if len(changes) == 0 {

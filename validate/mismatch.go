@@ -103,8 +103,9 @@ func newMismatch(schema json.RawMessage, err error) *Mismatch {
 	return m
 }
 
-// addMissing adds the missing required properties to the reason, and which properties the unknown ones were meant to be.
-// The library stops at the first fault, and a misspelled parameter is best understood beside the one that is missing.
+// addMissing adds the missing required properties to the reason, and which properties the unknown ones were meant to
+// be. The library stops at the first fault, and a misspelled parameter is best understood beside the one that is
+// missing.
 func (m *Mismatch) addMissing(args json.RawMessage) {
 	var given map[string]json.RawMessage
 	if names, ok := strings.CutSuffix(m.Reason, isUnknown); ok && m.Field == "" && json.Unmarshal(args, &given) == nil {

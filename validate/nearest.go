@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Nearest returns the name among others that somebody who wrote name most likely meant, or "" if none is close: the same
-// but for case and separators, one that holds the other, or one with few other letters.
+// Nearest returns the name among others that somebody who wrote name most likely meant, or "" if none is close: the
+// same but for case and separators, one that holds the other, or one with few other letters.
 func Nearest(name string, among []string) string {
 	const far = 100
 	folded := foldName(name)

@@ -16,8 +16,8 @@ import (
 	"tooldex/tool"
 )
 
-// Files are the files that an import reads, one by one, so that memory does not grow with their number. Close them after
-// use. They are for one goroutine.
+// Files are the files that an import reads, one by one, so that memory does not grow with their number. Close them
+// after use. They are for one goroutine.
 type Files struct {
 	list []input
 	zips []*zip.ReadCloser
@@ -29,10 +29,11 @@ type input struct {
 	entry *zip.File
 }
 
-// OpenFiles lists the files that paths stand for: a folder for those in it and in its folders that have the extension of
-// a file that ReadFile or this package reads, a .zip archive for its entries of these kinds, and any other path for
-// itself. Hidden files in folders are left out. The order is that of paths, and by name within each. The error is Invalid
-// for a folder or an archive that cannot be read, and for one in which nothing is to be read; then nothing stays open.
+// OpenFiles lists the files that paths stand for: a folder for those in it and in its folders that have the extension
+// of a file that ReadFile or this package reads, a .zip archive for its entries of these kinds, and any other path for
+// itself. Hidden files in folders are left out. The order is that of paths, and by name within each. The error is
+// Invalid for a folder or an archive that cannot be read, and for one in which nothing is to be read; then nothing
+// stays open.
 func OpenFiles(paths []string) (*Files, error) {
 	f := &Files{}
 	for _, path := range paths {
@@ -69,7 +70,8 @@ func (f *Files) add(path string) error {
 		return err
 	case err != nil:
 		return &tool.Error{
-			Code: tool.Invalid, Op: "read folder", Msg: "cannot read " + path, Hint: "see that it is a readable folder", Err: err,
+			Code: tool.Invalid, Op: "read folder", Msg: "cannot read " + path,
+			Hint: "see that it is a readable folder", Err: err,
 		}
 	case len(f.list) == before:
 		return &tool.Error{
@@ -89,8 +91,9 @@ func (f *Files) addFile(path string) error {
 	r, err := zip.OpenReader(path)
 	if err != nil {
 		return &tool.Error{
-			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + path, Hint: "see that it is a whole .zip archive",
-			Err: err,
+			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + path,
+			Hint: "see that it is a whole .zip archive",
+			Err:  err,
 		}
 	}
 	f.zips = append(f.zips, r)
@@ -131,7 +134,8 @@ func (f *Files) Read(i int) (*Content, int, error) {
 	switch {
 	case err != nil:
 		return nil, 0, &tool.Error{
-			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + name, Hint: "pack the archive again", Err: err,
+			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + name,
+			Hint: "pack the archive again", Err: err,
 		}
 	case len(data) > MaxFile:
 		return nil, 0, (&document{path: name}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",

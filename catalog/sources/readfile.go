@@ -24,9 +24,9 @@ type Content struct {
 	Overlay *Overlay          // nil if the file has none
 }
 
-// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, the config.toml of
-// Codex, or a .jsonl file with a tool on each line. It decides by the content which it is, and by the extension only for
-// the last two. The error is Invalid, and names the file and, where one is at fault, the line.
+// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, the config.toml
+// of Codex, or a .jsonl file with a tool on each line. It decides by the content which it is, and by the extension only
+// for the last two. The error is Invalid, and names the file and, where one is at fault, the line.
 func ReadFile(path string) (*Content, error) {
 	content, _, err := readFile(path)
 	return content, err

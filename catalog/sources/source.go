@@ -51,8 +51,8 @@ func (f *File) Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, erro
 	return f.parse()
 }
 
-// Digest returns a digest of the server's name and the whole file, or its lines of a .jsonl file. A change to one server
-// of a file therefore makes the catalogue compare all of them.
+// Digest returns a digest of the server's name and the whole file, or its lines of a .jsonl file. A change to one
+// server of a file therefore makes the catalogue compare all of them.
 func (f *File) Digest() [32]byte {
 	h := sha256.New()
 	h.Write([]byte(cleaning + "\x00" + f.name + "\x00"))

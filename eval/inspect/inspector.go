@@ -121,8 +121,8 @@ func (in *Inspector) rarityOf(term string) float64 {
 	return math.Log(1 + float64(len(in.tools))/float64(1+in.carried[term]))
 }
 
-// distinguishingWords lists what tool a says of itself and tool b does not, at most n words, those that would tell them apart best
-// first.
+// distinguishingWords lists what tool a says of itself and tool b does not, at most n words, those that would tell them
+// apart best first.
 func (in *Inspector) distinguishingWords(a, b, n int) []string {
 	type weighed struct {
 		term, text string

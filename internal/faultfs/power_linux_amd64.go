@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// disk knows what of a folder survives the loss of power: of each file, its content when it was last synced, and of each
-// folder, its entries when it was last synced. It is stricter than most file systems are, as one that may be used is.
+// disk knows what of a folder survives the loss of power: of each file, its content when it was last synced, and of
+// each folder, its entries when it was last synced. It is stricter than most file systems are, as one that may be used
+// is.
 type disk struct {
 	root    string
 	entries map[uint64]map[string]entry // of folders, by inode

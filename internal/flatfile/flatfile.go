@@ -12,9 +12,9 @@ import (
 	"tooldex/internal/atomicfile"
 )
 
-// The layout of a file: the magic, a number that shows the order of bytes, the header's checksum, the length of the key,
-// the number of sections, the length of the file; for each section its offset, length and checksum; the key; and the
-// sections, each at a multiple of align.
+// The layout of a file: the magic, a number that shows the order of bytes, the header's checksum, the length of the
+// key, the number of sections, the length of the file; for each section its offset, length and checksum; the key; and
+// the sections, each at a multiple of align.
 const (
 	magic      = "TDXFLAT1"
 	order      = 0x01020304

@@ -15,7 +15,9 @@ const Mark = "***"
 // Name reports whether a name, of a variable, a flag, a header or a parameter, suggests that its value is a secret.
 func Name(name string) bool {
 	upper := strings.ToUpper(name)
-	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL", "COOKIE", "WEBHOOK", "SIGNATURE"} {
+	for _, part := range []string{
+		"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL", "COOKIE", "WEBHOOK", "SIGNATURE",
+	} {
 		if strings.Contains(upper, part) {
 			return true
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fake builds a token that no service has issued, in pieces, so that no scanner of repositories takes it for a real one.
+// fake builds a token that no service has issued, in pieces, so that no scanner of repositories takes it for a real
+// one.
 func fake(prefix string, n int) string { return prefix + strings.Repeat("Zx9", n/3+1)[:n] }
 
 func TestText(t *testing.T) {

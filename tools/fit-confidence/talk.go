@@ -11,7 +11,8 @@ import (
 	"tooldex/knowledge"
 )
 
-// talkLines are texts that ask for no tool, one a line, written for this program. search/testdata has others, for tests.
+// talkLines are texts that ask for no tool, one a line, written for this program. search/testdata has others, for
+// tests.
 //
 //go:embed talk.jsonl
 var talkLines string
@@ -32,8 +33,8 @@ func readTalk() ([]talk, error) {
 	return out, nil
 }
 
-// talkWeight is how much an example of talk counts in training, where a request counts 1. There are hundreds of requests
-// for each.
+// talkWeight is how much an example of talk counts in training, where a request counts 1. There are hundreds of
+// requests for each.
 const talkWeight = 20
 
 // trainTalk trains the model of talk, without the kinds and the talk of one fold; -1 leaves nothing out.

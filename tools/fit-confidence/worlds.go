@@ -143,8 +143,8 @@ type world struct {
 	foreign []*operation // of others
 }
 
-// drawWorld draws domains until there are n tools, and most kinds of each, and leaves out some operations of every kind.
-// What is foreign is of other domains, but for a few kinds.
+// drawWorld draws domains until there are n tools, and most kinds of each, and leaves out some operations of every
+// kind. What is foreign is of other domains, but for a few kinds.
 func drawWorld(kinds map[string][]*operation, domains map[string]string, n int, r *rand.Rand) *world {
 	members := map[string][]string{}
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {

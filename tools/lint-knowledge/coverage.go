@@ -10,8 +10,8 @@ import (
 // minListed is the number of operations from which on a kind of server has a row of its own.
 const minListed = 20
 
-// writeCoverage writes how many operations and requests are known of each kind of server, as a Markdown page. Kinds with
-// few operations are counted together.
+// writeCoverage writes how many operations and requests are known of each kind of server, as a Markdown page. Kinds
+// with few operations are counted together.
 func writeCoverage(w io.Writer, c *corpus) error {
 	by, names := c.servers()
 	slices.SortFunc(names, func(a, b string) int {

@@ -1,5 +1,5 @@
-// Command soak runs the built command under load and faults. It fails if an error has no injected fault as its cause, if
-// memory, files or goroutines keep growing, or if the command does not stop cleanly.
+// Command soak runs the built command under load and faults. It fails if an error has no injected fault as its cause,
+// if memory, files or goroutines keep growing, or if the command does not stop cleanly.
 //
 // The command serves over HTTP and, with the same data, on standard streams. This program also plays the upstream
 // servers: one is killed repeatedly, one changes its tools in bursts, one is reached over HTTP. Clients search, select,
