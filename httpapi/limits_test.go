@@ -319,14 +319,14 @@ func TestReadersThatStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-time.After(defaultLimits.stallTime - time.Second)
-				if open := len(f.load.unread.clients) + f.load.streams.Inside(); open != 1 {
+				if open := beingWritten(f) + f.load.streams.Inside(); open != 1 {
 					t.Errorf("%d answers are being written, want one", open)
 				}
 				if n := f.load.calls.Inside(); n != 0 {
 					t.Errorf("an answer that nobody reads keeps %d places", n)
 				}
 				<-time.After(5 * time.Second)
-				if open := len(f.load.unread.clients) + f.load.streams.Inside(); open != 0 {
+				if open := beingWritten(f) + f.load.streams.Inside(); open != 0 {
 					t.Errorf("an answer that nobody reads is still being written after %v", defaultLimits.stallTime)
 				}
 				_ = c.Close()
@@ -479,4 +479,11 @@ func TestSilentConnectionAtTheEnd(t *testing.T) {
 		_ = l.connect(t)
 		synctest.Wait()
 	})
+}
+
+// beingWritten returns how many clients have an answer that is being written.
+func beingWritten(f *fixture) int {
+	f.load.unread.mu.Lock()
+	defer f.load.unread.mu.Unlock()
+	return len(f.load.unread.clients)
 }

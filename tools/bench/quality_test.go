@@ -2,6 +2,8 @@ package main
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,8 +77,8 @@ func TestCalibrationError(t *testing.T) {
 		{score: 1, weight: .25},
 	}
 	bins := binned(answers)
-	// Bin 9: mean score .95, two thirds served: off by .2833, weight .75. Bin 1: score .12, none served, weight .25.
-	if got, want := calibrationError(bins), .75*(.95-2./3)+.25*.12; math.Abs(got-want) > 1e-9 {
+	// Bin 9: mean score .95, the first tool right in a third: off by .6167, weight .75. Bin 1: score .12, none, weight .25.
+	if got, want := calibrationError(bins), .75*(.95-1./3)+.25*.12; math.Abs(got-want) > 1e-9 {
 		t.Errorf("error %v, want %v", got, want)
 	}
 	if bins[9].answers != 3 || bins[1].answers != 1 || math.Abs(bins[9].first-1./3) > 1e-9 {
@@ -110,6 +112,12 @@ func TestRefusalOfDemo(t *testing.T) {
 	l := testLab(t)
 	set, err := l.set(t.Context(), demoSet)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(l.data, "nonsense.jsonl"), []byte(`{"query":"blorp","kind":"noise"}
+{"query":"thanks a lot","kind":"smalltalk"}
+{"query":"what is the capital of France?","kind":"no_tool_request"}
+`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	// Requests of a set put to its own catalogue are as well served as before: the two cannot be told apart.
