@@ -18,6 +18,16 @@ type Metrics interface {
 	Selected(tools []tool.ID, tokens, saved int, cached bool)
 	// Report returns what was done within a window: 1h, 24h, 7d or all. Any other is Invalid.
 	Report(ctx context.Context, window string) (*metrics.Metrics, error)
+	// Uses returns how often each tool was called in all time, and when last; tools that nobody called are left out.
+	Uses(ctx context.Context) (map[tool.ID]metrics.Use, error)
+}
+
+// toolUses returns how often tools were called, nil where that is not counted.
+func (s *Server) toolUses(ctx context.Context) (map[tool.ID]metrics.Use, error) {
+	if s.o.Metrics == nil {
+		return nil, nil
+	}
+	return s.o.Metrics.Uses(ctx)
 }
 
 // defaultWindow is the window of a request that names none.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -30,6 +32,58 @@ func (f *fixture) Report(_ context.Context, window string) (*metrics.Metrics, er
 
 // Selected is only here to make a fixture a Metrics.
 func (f *fixture) Selected([]tool.ID, int, int, bool) {}
+
+// Uses gives those of one tool.
+func (f *fixture) Uses(context.Context) (map[tool.ID]metrics.Use, error) {
+	return map[tool.ID]metrics.Use{
+		"files/read_file": {Calls: 3, Last: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)}, "odd/call": {Calls: 1},
+	}, nil
+}
+
+// TestToolUse requires that the list, the page and the insight of a tool agree on its use, that the use of tools which
+// settings always include is marked, and that nothing is said where nothing is counted.
+func TestToolUse(t *testing.T) {
+	f := newFixture(t, func(o *Options) {
+		o.Always = func() map[tool.ID]bool { return map[tool.ID]bool{"odd/call": true} }
+	})
+	type use struct {
+		ID       tool.ID
+		Uses     int64
+		LastUsed time.Time
+		Always   bool `json:"alwaysInclude"`
+	}
+	var list struct{ Tools []use }
+	if err := json.Unmarshal(f.do("GET", "/api/tools?limit=1000", "").Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	want := map[tool.ID]use{
+		"files/read_file": {"files/read_file", 3, time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC), false},
+		"odd/call":        {"odd/call", 1, time.Time{}, true},
+	}
+	for _, got := range list.Tools {
+		id := got.ID
+		expected := want[id]
+		expected.ID = id
+		if d := gocmp.Diff(expected, got); d != "" {
+			t.Errorf("%s in the list: %s", id, d)
+		}
+		var page use
+		if err := json.Unmarshal(f.do("GET", "/api/tools/"+url.PathEscape(string(id)), "").Body.Bytes(), &page); err != nil ||
+			page != got {
+			t.Errorf("the page of %s says %+v, the list %+v: %v", id, page, got, err)
+		}
+		var insight use
+		if err := json.Unmarshal(f.do("GET", "/api/insights/"+url.PathEscape(string(id)), "").Body.Bytes(), &insight); err != nil ||
+			insight.Uses != got.Uses {
+			t.Errorf("the insight of %s says %d uses, the list %d: %v", id, insight.Uses, got.Uses, err)
+		}
+	}
+	bare := newFixture(t, func(o *Options) { o.Metrics = nil })
+	if body := bare.do("GET", "/api/tools", "").Body.String(); strings.Contains(body, "uses") ||
+		strings.Contains(body, "lastUsed") || strings.Contains(body, "alwaysInclude") {
+		t.Errorf("where nothing is counted: %s", body)
+	}
+}
 
 func TestMetrics(t *testing.T) {
 	f := newFixture(t, func(o *Options) {

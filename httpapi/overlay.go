@@ -34,7 +34,7 @@ type ToolOverlay struct {
 
 // Insight explains how a tool is found.
 type Insight interface {
-	// Insight is called for tools that exist. Lists in its answer may be nil.
+	// Insight is called for tools that exist. Lists in its answer may be nil; Uses is filled in by the Server.
 	Insight(ctx context.Context, id tool.ID) (*ToolInsight, error)
 }
 
@@ -44,7 +44,7 @@ type ToolInsight struct {
 	Sayings []Saying  `json:"sayings" jsonschema:"its own first"`
 	Lenders []Lender  `json:"lenders" jsonschema:"the likest first"`
 	Related []tool.ID `json:"related" jsonschema:"those its author names, or else the nearest in meaning"`
-	Uses    float64   `json:"uses" jsonschema:"how often it was called; older calls count less"`
+	Uses    int64     `json:"uses" jsonschema:"how often it was called"`
 }
 
 // Saying is a search phrase or a synonym that finds a tool.
@@ -134,6 +134,10 @@ func (s *Server) getInsight(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	uses, err := s.toolUses(c.Request().Context())
+	if err != nil {
+		return err
+	}
 	in := &ToolInsight{}
 	if s.o.Insight != nil {
 		if in, err = s.o.Insight.Insight(c.Request().Context(), t.ID()); err != nil {
@@ -141,6 +145,7 @@ func (s *Server) getInsight(c echo.Context) error {
 		}
 	}
 	out := *in
+	out.Uses = uses[t.ID()].Calls
 	out.Sayings, out.Lenders, out.Related = orEmpty(out.Sayings), orEmpty(out.Lenders), orEmpty(out.Related)
 	return writeJSON(c, out)
 }

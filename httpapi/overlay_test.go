@@ -38,7 +38,7 @@ func (n notebook) Insight(_ context.Context, id tool.ID) (*ToolInsight, error) {
 	}
 	return &ToolInsight{
 		Borrows: true, Sayings: []Saying{{"utterance", tool.Borrowed, "open <it>", "files/read"}},
-		Lenders: []Lender{{"files/read", "Read a file", .5, 1}}, Related: []tool.ID{"files/write_file"}, Uses: 2,
+		Lenders: []Lender{{"files/read", "Read a file", .5, 1}}, Related: []tool.ID{"files/write_file"},
 	}, nil
 }
 
@@ -56,7 +56,7 @@ func TestOverlaysAndInsights(t *testing.T) {
 		{
 			"GET", "/api/insights/files%2Fread_file", "",
 			`{"borrows":true,"sayings":[{"kind":"utterance","from":"borrowed","text":"open <it>","lender":"files/read"}],` +
-				`"lenders":[{"archetype":"files/read","title":"Read a file","like":0.5,"weight":1}],"related":["files/write_file"],"uses":2}`, "ToolInsight",
+				`"lenders":[{"archetype":"files/read","title":"Read a file","like":0.5,"weight":1}],"related":["files/write_file"],"uses":3}`, "ToolInsight",
 		},
 		{
 			"GET", "/api/insights/odd/a/b%20c", "", `{"borrows":false,"sayings":[],"lenders":[],"related":[],"uses":0}`,

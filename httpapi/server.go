@@ -42,6 +42,9 @@ type Options struct {
 	// Confirms reports whether a person has to confirm calls of a tool, so that clients can be informed; the Caller
 	// enforces it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
+	// Always returns the tools that settings and preferences show every client, beside those whose own entry in the
+	// catalogue says so; nil for none.
+	Always func() map[tool.ID]bool
 	// Metrics counts selections and answers /api/metrics; nil means that nothing is counted.
 	Metrics Metrics
 	// Prometheus is served at /metrics; nil leaves the route out.

@@ -7,10 +7,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	quickjson "github.com/segmentio/encoding/json"
 
+	"tooldex/metrics"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -30,6 +32,23 @@ type toolItem struct {
 	Deprecated string  `json:"deprecated,omitempty"`
 	Warning    string  `json:"warning,omitempty" jsonschema:"why it looks suspicious"`
 	Confirm    bool    `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
+	Always     bool    `json:"alwaysInclude,omitempty" jsonschema:"every client is shown it in full, and every selection has it"`
+	toolUse
+}
+
+// toolUse is how much a tool is used.
+type toolUse struct {
+	Uses     int64      `json:"uses,omitempty" jsonschema:"how often it was called"`
+	LastUsed *time.Time `json:"lastUsed,omitempty" jsonschema:"when it was called last"`
+}
+
+// describeUse returns u as it is reported.
+func describeUse(u metrics.Use) toolUse {
+	out := toolUse{Uses: u.Calls}
+	if !u.Last.IsZero() {
+		out.LastUsed = &u.Last
+	}
+	return out
 }
 
 // toolList is a page of tools, by ID.
@@ -48,6 +67,7 @@ type toolPage struct {
 	Confirm    bool             `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 	Warning    string           `json:"warning,omitempty" jsonschema:"why it looks suspicious"`
 	Parameters []tool.Parameter `json:"parameters"`
+	toolUse
 	tool.Tool
 }
 
@@ -111,7 +131,11 @@ func (s *Server) listTools(c echo.Context) error {
 	case limit == 0:
 		limit = defaultPage
 	}
-	set := s.currentSet()
+	uses, err := s.toolUses(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	set, always := s.currentSet(), s.alwaysIncluded()
 	list := toolList{Tools: []toolItem{}}
 	for _, t := range set.All() {
 		if !filter.Match(t) {
@@ -123,13 +147,23 @@ func (s *Server) listTools(c echo.Context) error {
 		case len(list.Tools) == limit:
 			list.NextCursor = string(list.Tools[limit-1].ID)
 		default:
-			list.Tools = append(list.Tools, s.itemOf(set, t))
+			item := s.itemOf(set, t)
+			item.Always, item.toolUse = t.Always || always[t.ID()], describeUse(uses[t.ID()])
+			list.Tools = append(list.Tools, item)
 		}
 	}
 	return writeJSON(c, list)
 }
 
-// itemOf returns a tool as it is listed.
+// alwaysIncluded returns the tools that settings and preferences always include; nil for none.
+func (s *Server) alwaysIncluded() map[tool.ID]bool {
+	if s.o.Always == nil {
+		return nil
+	}
+	return s.o.Always()
+}
+
+// itemOf returns a tool as it is listed, without its use.
 func (s *Server) itemOf(set *tool.Set, t *tool.Tool) toolItem {
 	return toolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
@@ -168,10 +202,16 @@ func (s *Server) getTool(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	uses, err := s.toolUses(c.Request().Context())
+	if err != nil {
+		return err
+	}
 	page := toolPage{
 		ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(),
 		Confirm: s.needsConfirmation(t), Warning: t.Warning, Parameters: t.Parameters(), Tool: *t,
+		toolUse: describeUse(uses[t.ID()]),
 	}
+	page.Always = t.Always || s.alwaysIncluded()[t.ID()]
 	if page.Parameters == nil {
 		page.Parameters = []tool.Parameter{}
 	}

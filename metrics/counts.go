@@ -21,6 +21,7 @@ type counts struct {
 	Search     histogram                `json:"search,omitzero"`
 	Categories map[string]int64         `json:"categories,omitempty"` // of tools handed out
 	Called     map[string]int64         `json:"called,omitempty"`     // by the tool's ID
+	Last       map[string]int64         `json:"last,omitempty"`       // when a tool was called last, in Unix seconds
 	Servers    map[string]*serverCounts `json:"servers,omitempty"`
 }
 
@@ -36,7 +37,10 @@ const maxNames = 1000
 
 // newCounts returns empty counts without nil maps.
 func newCounts() *counts {
-	return &counts{Categories: map[string]int64{}, Called: map[string]int64{}, Servers: map[string]*serverCounts{}}
+	return &counts{
+		Categories: map[string]int64{}, Called: map[string]int64{}, Last: map[string]int64{},
+		Servers: map[string]*serverCounts{},
+	}
 }
 
 // decodeCounts reads a stored entry. An entry that cannot be read counts as empty.
@@ -91,6 +95,9 @@ func (c *counts) addAll(o *counts) {
 	for id, n := range o.Called {
 		c.Called[id] += n
 	}
+	for id, at := range o.Last {
+		c.Last[id] = max(c.Last[id], at)
+	}
 	for name, s := range o.Servers {
 		mine := c.serverOf(name)
 		mine.Calls += s.Calls
@@ -98,6 +105,7 @@ func (c *counts) addAll(o *counts) {
 		mine.Took.addCounts(s.Took)
 	}
 	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
+	maps.DeleteFunc(c.Last, func(id string, _ int64) bool { return c.Called[id] == 0 })
 }
 
 // serverOf returns the counts of a server for changing, after adding them if there are none.

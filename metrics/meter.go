@@ -230,6 +230,9 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 				out[s] = newCounts()
 			}
 			out[s].addAll(c)
+			if s.kind != forever { // only the last call of all time is asked for
+				clear(out[s].Last)
+			}
 		}
 	}
 	return out

@@ -61,6 +61,56 @@ func search(t *testing.T, m *Meter, w *world, res *tool.Result) {
 	}
 }
 
+// TestUses requires that every call of a tool counts and moves the time of its last use, that a tool's uses are those of
+// the report over all time, and that another process and a later day find the same on the disk.
+func TestUses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, disk := newWorld(), &memoryDisk{}
+		m := New(Options{Disk: disk})
+		call := func(id tool.ID, res *tool.CallResult, err error) {
+			t.Helper()
+			w.called, w.err = res, err
+			_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: id})
+		}
+		uses := func(m *Meter) map[tool.ID]Use {
+			t.Helper()
+			out, err := m.Uses(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		begin := time.Now().UTC()
+		call("files/read", &tool.CallResult{}, nil)
+		call("git/commit", &tool.CallResult{IsError: true}, nil)
+		call("git/none", nil, &tool.Error{Code: tool.NotFound})
+		if err := m.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Hour)
+		call("files/read", nil, errors.New("no answer"))
+		want := map[tool.ID]Use{
+			"files/read": {Calls: 2, Last: begin.Add(50 * time.Hour)}, "git/commit": {Calls: 1, Last: begin},
+		}
+		if d := cmp.Diff(want, uses(m)); d != "" {
+			t.Errorf("before a write: %s", d)
+		}
+		if err := m.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * 24 * time.Hour)
+		other := New(Options{Disk: disk})
+		if d := cmp.Diff(want, uses(other)); d != "" {
+			t.Errorf("to another process: %s", d)
+		}
+		for _, tally := range report(t, other, "all").MostUsedTools {
+			if want[tool.ID(tally.Name)].Calls != tally.Count {
+				t.Errorf("%s has %d calls in the report", tally.Name, tally.Count)
+			}
+		}
+	})
+}
+
 // TestReport counts some of everything, and holds all that is told of it.
 func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

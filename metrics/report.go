@@ -92,6 +92,31 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	return out, nil
 }
 
+// Uses returns how often each tool was called in all time, and when last. Tools that nobody called are left out, as are,
+// beyond a thousand tools, those that were called least. Errors are those of the Disk.
+func (m *Meter) Uses(ctx context.Context) (map[tool.ID]Use, error) {
+	if err := m.loadOnce(ctx); err != nil {
+		return nil, err
+	}
+	sum := newCounts()
+	m.mu.Lock()
+	m.eachSlot(func(s slot, c *counts) {
+		if s.kind == forever {
+			sum.addAll(c)
+		}
+	})
+	m.mu.Unlock()
+	out := make(map[tool.ID]Use, len(sum.Called))
+	for id, n := range sum.Called {
+		use := Use{Calls: n}
+		if at := sum.Last[id]; at > 0 {
+			use.Last = time.Unix(at, 0).UTC()
+		}
+		out[tool.ID(id)] = use
+	}
+	return out, nil
+}
+
 // loadOnce reads what is stored, unless that was done before.
 func (m *Meter) loadOnce(ctx context.Context) error {
 	m.mu.Lock()

@@ -38,6 +38,12 @@ type Tally struct {
 	Count int64  `json:"count"`
 }
 
+// Use is how often a tool was called.
+type Use struct {
+	Calls int64
+	Last  time.Time // when the last call began, to the second; zero if that was not counted yet
+}
+
 // Latency is how long something took. The percentiles are upper bounds, from a histogram.
 type Latency struct {
 	Mean float64 `json:"meanMs"`

@@ -153,6 +153,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	failed := err != nil && !errors.Is(ctx.Err(), context.Canceled) || res != nil && res.IsError
 	c.m.addCounts(func(n *counts) {
 		n.Called[string(call.ID)]++
+		n.Last[string(call.ID)] = begin.Unix()
 		s := n.serverOf(call.ID.Server())
 		s.Calls++
 		s.Took.observeDuration(took)

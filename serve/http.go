@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 
 	"tooldex/access"
@@ -70,7 +71,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		Upstreams: visibleStates{one.View, all.http.Upstreams}, Learner: s.Learner,
 		Ready: all.ready, Selector: selector{all, key.ReadOnly},
 		Preferences: preferences{views, all}, Profile: key.Profile, Metrics: hiddenReport{views.Meter},
-		MCP: all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
+		Always: func() map[tool.ID]bool { return all.alwaysIncluded(one.View) }, MCP: all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
 		Access: all.http.Access, // the checks are made once, by the server of everything
 	}
 	if views.Audit != nil {
@@ -88,6 +89,23 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		o.Rate, o.Hosts, o.Origins = all.http.Rate, all.http.Hosts, all.http.Origins
 	}
 	return o
+}
+
+// alwaysIncluded returns the tools that every client of a view is shown, by the catalogue, the preferences or the
+// settings. Names of tools that do not exist are ignored.
+func (all *surfaces) alwaysIncluded(v *service.View) map[tool.ID]bool {
+	set, cfg, out := v.Catalog.Set(), all.views.Service.Config(), map[tool.ID]bool{}
+	for _, t := range set.All() {
+		if t.Always {
+			out[t.ID()] = true
+		}
+	}
+	for _, name := range slices.Concat(cfg.Serve.Always, cfg.Profiles[v.Key.Profile].Always) {
+		if t, err := set.Resolve(name); err == nil {
+			out[t.ID()] = true
+		}
+	}
+	return out
 }
 
 // serverFor returns the HTTP server of a view, with the errors of get.
@@ -116,7 +134,7 @@ func (s visibleStates) Status() []upstream.Status {
 	return out
 }
 
-// hiddenReport counts, but refuses to report: its numbers would be those of all views.
+// hiddenReport counts, but reports nothing: its numbers would be those of all views.
 type hiddenReport struct{ httpapi.Metrics }
 
 // Report implements httpapi.Metrics.
@@ -126,6 +144,9 @@ func (hiddenReport) Report(context.Context, string) (*metrics.Metrics, error) {
 		Hint: "ask for a token without a profile",
 	}
 }
+
+// Uses implements httpapi.Metrics.
+func (hiddenReport) Uses(context.Context) (map[tool.ID]metrics.Use, error) { return nil, nil }
 
 // selector chooses tools for the profile of each query. The HTTP server checks before that the client may use it.
 type selector struct {

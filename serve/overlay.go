@@ -60,7 +60,7 @@ func (e overlayEditor) Insight(ctx context.Context, id tool.ID) (*httpapi.ToolIn
 	if err != nil {
 		return nil, err
 	}
-	out := &httpapi.ToolInsight{Borrows: found.Borrows, Related: t.Related, Uses: e.Uses(id)}
+	out := &httpapi.ToolInsight{Borrows: found.Borrows, Related: t.Related}
 	if len(out.Related) == 0 {
 		if out.Related, err = e.Engine.Related(ctx, id, relatedTools); err != nil {
 			return nil, err

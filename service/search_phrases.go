@@ -75,6 +75,3 @@ func newSearchPhrases(t *tool.Tool, lending bool, lenders []search.Lender) *Sear
 
 // roundHundredths rounds to two decimals.
 func roundHundredths(x float64) float64 { return math.Round(100*x) / 100 }
-
-// Uses returns how much use a tool has, as learned from calls, to two decimals.
-func (s *Service) Uses(id tool.ID) float64 { return roundHundredths(s.Learner.Uses(id)) }

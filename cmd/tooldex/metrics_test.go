@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,6 +73,7 @@ func TestCountsOfManyProcesses(t *testing.T) {
 		got.MostUsedTools); d != "" {
 		t.Errorf("most used (-want +got)\n%s", d)
 	}
+	requireToolUses(t, base, got.MostUsedTools)
 	before := promised(t, base)
 	fetched(t, base+"/search?q=shout")
 	fetched(t, base+"/search?q=shout&trial=true") // the panel asks so, and is not counted
@@ -86,6 +88,51 @@ func TestCountsOfManyProcesses(t *testing.T) {
 	}
 	if before["tooldex_searches_total"] != 2*each {
 		t.Errorf("a new process begins at %v searches", before["tooldex_searches_total"])
+	}
+}
+
+// requireToolUses requires that the list of tools counts the calls that the metrics count, says when the last was, and
+// marks the tool that the preferences always include.
+func requireToolUses(t *testing.T, base string, called []metrics.Tally) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, base+"/api/tools/preferences",
+		strings.NewReader(`{"alwaysInclude":["probe/refuse"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("the preferences are answered with %d, %v", res.StatusCode, err)
+	}
+	var list struct {
+		Tools []struct {
+			ID       string    `json:"id"`
+			Uses     int64     `json:"uses"`
+			LastUsed time.Time `json:"lastUsed"`
+			Always   bool      `json:"alwaysInclude"`
+		} `json:"tools"`
+	}
+	if err := json.Unmarshal(fetched(t, base+"/api/tools"), &list); err != nil {
+		t.Fatal(err)
+	}
+	var used []metrics.Tally
+	for _, one := range list.Tools {
+		if one.Uses > 0 {
+			used = append(used, metrics.Tally{Name: one.ID, Count: one.Uses})
+		}
+		if age := time.Since(one.LastUsed); one.Uses > 0 != (age < time.Hour) {
+			t.Errorf("%s was called %d times, last %v ago", one.ID, one.Uses, age)
+		}
+		if one.Always != (one.ID == "probe/refuse") {
+			t.Errorf("%s: alwaysInclude is %v", one.ID, one.Always)
+		}
+	}
+	if d := cmp.Diff(called, used); d != "" {
+		t.Errorf("the tools' uses are not those of the metrics (-want +got)\n%s", d)
 	}
 }
 

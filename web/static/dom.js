@@ -40,6 +40,7 @@ export function id(prefix) {
 }
 
 const numbers = new Intl.NumberFormat('en');
+const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
 export const fmt = {
@@ -48,6 +49,7 @@ export const fmt = {
   percent: (x) => (x >= 0.9995 || x === 0 ? `${Math.round(100 * x)} %` : `${(100 * x).toFixed(x >= 0.99 || x < 0.1 ? 1 : 0)} %`),
   score: (x) => (Math.floor(100 * x) / 100).toFixed(2),
   ms: (x) => (x >= 1000 ? `${(x / 1000).toFixed(x >= 10000 ? 0 : 1)} s` : x >= 10 ? `${Math.round(x)} ms` : `${x.toFixed(1)} ms`),
+  day: (time) => days.format(new Date(time)),
   tokens: (n) => `${fmt.short(n)} tokens`,
   count: (n, one, many = `${one}s`) => `${numbers.format(n)} ${n === 1 ? one : many}`,
 };

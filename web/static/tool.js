@@ -61,7 +61,9 @@ function head(state, title) {
       tool.deprecated && badge('deprecated', 'warn')),
     h('p', { class: 'facts' }, h('span', null, tool.server), h('span', null, tool.category || 'other'), h('span', null, fmt.tokens(tool.tokens)),
       h('span', { title: 'the name under which clients call it' }, h('code', null, tool.exposed)),
-      state.insight?.uses > 0 && h('span', null, `used ${fmt.short(state.insight.uses)}×`)),
+      tool.alwaysInclude && badge('always given', 'accent', 'every agent is shown it in full'),
+      tool.uses > 0 && h('span', { title: 'as Activity counts calls over all time' }, `called ${fmt.short(tool.uses)}×`),
+      tool.lastUsed && h('span', { title: tool.lastUsed }, `last ${fmt.day(tool.lastUsed)}`)),
     tool.warning && h('p', { class: 'note warn' }, `Suspicious: ${tool.warning}. The servers view shows why.`),
     tool.deprecated && h('p', { class: 'note warn' }, `Deprecated: ${tool.deprecated}`),
     controls(state));
