@@ -26,7 +26,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
 // served otherwise than before.
-const imageLayout = 2
+const imageLayout = 3
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
 // any more the latest few stay.

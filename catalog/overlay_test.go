@@ -143,3 +143,40 @@ overlay:
 		t.Errorf("the overlay is removed and still speaks: %+v", got)
 	}
 }
+
+// TestDeprecatedByItsTexts requires that a tool is served as deprecated if its texts say so, while what is stored stays
+// as its server has it, and that an overlay may deny it and name another tool.
+func TestDeprecatedByItsTexts(t *testing.T) {
+	c := openCatalog(t, t.TempDir(), newTextIndex())
+	src := &fake{name: "files", tools: []*tool.Tool{
+		aTool("", "read_file", "Read a file as text. DEPRECATED: Use read_text_file instead."),
+		aTool("", "read_text_file", "Read a file as text."),
+	}}
+	mustSync(t, c, src)
+	said := func() string {
+		t.Helper()
+		got, _ := c.Set().Get("files/read_file")
+		return got.Deprecated
+	}
+	if got := said(); got != "Use read_text_file instead" {
+		t.Errorf("deprecated: %q", got)
+	}
+	if got, _ := c.Set().Get("files/read_text_file"); got.Deprecated != "" {
+		t.Errorf("the other tool is deprecated: %q", got.Deprecated)
+	}
+	if again := mustSync(t, c, src)[0]; again.Unchanged != 2 {
+		t.Errorf("read again: %+v", again)
+	}
+	for yaml, want := range map[string]string{"false": "", "use head_file": "use head_file"} {
+		content, err := sources.Parse("mine.yaml", []byte("overlay:\n  files/read_file: {deprecated: "+yaml+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ApplyOverlay(t.Context(), content.Overlay); err != nil {
+			t.Fatal(err)
+		}
+		if got := said(); got != want {
+			t.Errorf("with an overlay that says %s it is %q", yaml, got)
+		}
+	}
+}

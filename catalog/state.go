@@ -150,10 +150,15 @@ func (st *state) mergeOverlays() {
 }
 
 // serve returns a tool as it is served, or as it is held. A tool with a warning is a copy, with hidden characters
-// removed from its schemas.
+// removed from its schemas, and so is one that says in its texts that it is deprecated; an overlay may deny that.
 func (st *state) serve(r store.Record) (e entry, held bool) {
 	e = entry{r.Tool, r.Hash}
-	if patched, ok, _ := st.withPatches(r.Tool); ok {
+	if d := sanitize.Deprecation(r.Tool); d != r.Tool.Deprecated {
+		marked := *r.Tool
+		marked.Deprecated = d
+		e.tool = &marked
+	}
+	if patched, ok, _ := st.withPatches(e.tool); ok {
 		e = entry{patched, patched.Hash()}
 	}
 	if st.trust.HoldReason(formOf(r)) != "" {

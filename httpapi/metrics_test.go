@@ -61,19 +61,19 @@ func TestToolUse(t *testing.T) {
 		"odd/call":        {"odd/call", 1, time.Time{}, true},
 	}
 	for _, got := range list.Tools {
-		id := got.ID
+		id, path := got.ID, url.PathEscape(string(got.ID))
 		expected := want[id]
 		expected.ID = id
 		if d := gocmp.Diff(expected, got); d != "" {
 			t.Errorf("%s in the list: %s", id, d)
 		}
 		var page use
-		if err := json.Unmarshal(f.do("GET", "/api/tools/"+url.PathEscape(string(id)), "").Body.Bytes(), &page); err != nil ||
+		if err := json.Unmarshal(f.do("GET", "/api/tools/"+path, "").Body.Bytes(), &page); err != nil ||
 			page != got {
 			t.Errorf("the page of %s says %+v, the list %+v: %v", id, page, got, err)
 		}
 		var insight use
-		if err := json.Unmarshal(f.do("GET", "/api/insights/"+url.PathEscape(string(id)), "").Body.Bytes(), &insight); err != nil ||
+		if err := json.Unmarshal(f.do("GET", "/api/insights/"+path, "").Body.Bytes(), &insight); err != nil ||
 			insight.Uses != got.Uses {
 			t.Errorf("the insight of %s says %d uses, the list %d: %v", id, insight.Uses, got.Uses, err)
 		}

@@ -128,7 +128,7 @@ func callFacts(t *tool.Tool) string {
 		facts = append(facts, "disabled")
 	}
 	if t.Deprecated != "" {
-		facts = append(facts, "deprecated: "+oneLine(t.Deprecated))
+		facts = append(facts, deprecatedMark(t.Deprecated))
 	}
 	if a := t.Annotations; a != nil {
 		switch {

@@ -132,7 +132,7 @@ func (f *fixture) match(text string, q tool.Query) []tool.Hit {
 		}
 		h := tool.Hit{
 			ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Summary: t.Summary,
-			Category: t.Category, Warning: t.Warning, Score: float64(n) / float64(len(words)), Tool: t,
+			Category: t.Category, Warning: t.Warning, Deprecated: t.Deprecated, Score: float64(n) / float64(len(words)), Tool: t,
 		}
 		switch q.Detail {
 		case tool.DetailSchema:

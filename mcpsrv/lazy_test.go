@@ -280,3 +280,31 @@ func TestPrompt(t *testing.T) {
 		}
 	}
 }
+
+// TestDeprecatedIsMarked requires that stubs, searches, lists and descriptions say that a tool is deprecated and what to
+// use instead.
+func TestDeprecatedIsMarked(t *testing.T) {
+	tools := []*tool.Tool{
+		{Server: "files", Name: "read_file", Summary: "Read a file", Deprecated: "Use read_text_file instead"},
+		{Server: "files", Name: "read_text_file", Summary: "Read a file as text"},
+	}
+	const mark = "deprecated: Use read_text_file instead"
+	f := newFixture(t, tools, Options{Mode: Lazy})
+	session := f.connect(t, "", nil)
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range list.Tools {
+		if strings.Contains(one.Description, mark) != (one.Name == "read_file") {
+			t.Errorf("%s is listed as %q", one.Name, one.Description)
+		}
+	}
+	for name, args := range map[string]string{
+		searchName: `{"query":"read"}`, listName: `{}`, describeName: `{"name":"read_file"}`,
+	} {
+		if got, failed := ask(t, session, name, args); failed || strings.Count(got, mark) != 1 {
+			t.Errorf("%s answers %q", name, got)
+		}
+	}
+}

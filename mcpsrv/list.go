@@ -95,12 +95,23 @@ func listSummary(t *tool.Tool) string {
 		b.WriteString(" [disabled]")
 	}
 	if t.Deprecated != "" {
-		b.WriteString(" [deprecated]")
+		b.WriteString(" [" + deprecatedMark(t.Deprecated) + "]")
 	}
 	if caution := tool.WithCaution(t.Warning, ""); caution != "" {
 		b.WriteString("\n  " + caution)
 	}
 	return b.String()
+}
+
+// maxDeprecated bounds what a list says of a deprecated tool, in bytes.
+const maxDeprecated = 80
+
+// deprecatedMark returns the mark of a deprecated tool in a list: with what to use instead, if that is known.
+func deprecatedMark(text string) string {
+	if text == "deprecated" {
+		return text
+	}
+	return "deprecated: " + sanitize.Clip(oneLine(text), maxDeprecated)
 }
 
 // listCategories answers list_tool_categories.

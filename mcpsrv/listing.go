@@ -179,8 +179,11 @@ func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 
 // stubTool returns a tool as it is listed in lazy mode: its name, one line, and no parameters.
 func stubTool(set *tool.Set, t *tool.Tool) wireTool {
-	return wireTool{Name: listedName(set, t), Description: tool.WithCaution(t.Warning, oneLine(cmp.Or(t.Summary,
-		sanitize.DeriveSummary(t.Description)))), InputSchema: objectSchema}
+	text := oneLine(cmp.Or(t.Summary, sanitize.DeriveSummary(t.Description)))
+	if t.Deprecated != "" {
+		text = strings.TrimSpace(text + " [" + deprecatedMark(t.Deprecated) + "]")
+	}
+	return wireTool{Name: listedName(set, t), Description: tool.WithCaution(t.Warning, text), InputSchema: objectSchema}
 }
 
 // listedName returns the name under which clients call t.

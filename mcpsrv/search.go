@@ -184,11 +184,14 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 // formatScore writes a score with two decimals.
 func formatScore(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
-// callRisks returns why a call of the tool may fail or wait, or "".
+// callRisks returns why a call of the tool may fail, wait or be better made to another tool, or "".
 func callRisks(h *tool.Hit) string {
 	text := ""
+	if h.Deprecated != "" {
+		text = ", " + deprecatedMark(h.Deprecated)
+	}
 	if h.Confirm {
-		text = ", a person confirms each call"
+		text += ", a person confirms each call"
 	}
 	if h.Failed {
 		text += ", its server does not run now"

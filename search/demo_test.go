@@ -108,6 +108,9 @@ func TestDemoNames(t *testing.T) {
 				if i%5 != len(name)%5 { // a fifth of the tools in each decoration
 					continue
 				}
+				if h.Deprecated != "" && name == "words" { // such a request finds the replacement first
+					continue
+				}
 				text := decorate(h)
 				if h.Disabled {
 					if slices.Contains(hitIDs(mustSearch(t, e, tool.Query{Text: text}).Tools), h.ID()) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -50,7 +51,8 @@ type Servers interface{ Status() []upstream.Status }
 type Engine struct {
 	o Options
 	// of *scratch; a search has one for itself
-	scratch sync.Pool
+	scratch    sync.Pool
+	deprecated atomic.Pointer[deprecations] // of the set that was searched last
 }
 
 // New returns an Engine, which is ready as soon as Lookup has a snapshot.

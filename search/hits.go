@@ -32,7 +32,7 @@ func describeHit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	id := t.ID()
 	h := tool.Hit{
 		ID: id, Name: t.Name, Server: t.Server, Exposed: snap.Set().Exposed(id), Category: t.Category,
-		Tool: t,
+		Deprecated: t.Deprecated, Tool: t,
 	}
 	if detail == tool.DetailName {
 		return h
@@ -59,7 +59,7 @@ func countTokens(hits []tool.Hit) int {
 	for i := range hits {
 		h := &hits[i]
 		n += perHit
-		for _, s := range []string{h.Name, h.Server, h.Exposed, h.Summary, h.Warning, h.Category, h.Signature} {
+		for _, s := range []string{h.Name, h.Server, h.Exposed, h.Summary, h.Warning, h.Category, h.Signature, h.Deprecated} {
 			n += utf8.RuneCountInString(s)
 		}
 		for _, also := range h.Also {

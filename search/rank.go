@@ -145,6 +145,7 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 	e.addLearned(a, r, s)
 	s.named = namedTools(a.snap.Set(), a.text, s.named[:0])
 	r.exact = s.addExactBonus()
+	s.lowerDeprecated(e.deprecationsOf(a.snap.Set()), a.text)
 	order := topDocuments(s.fused, s.bestOfDuplicates(a.snap), max(a.query.Limit, leastDepth), s.order)
 	s.order = order
 	j := e.estimateConfidence(a, full, r, order, s)

@@ -71,7 +71,8 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		Upstreams: visibleStates{one.View, all.http.Upstreams}, Learner: s.Learner,
 		Ready: all.ready, Selector: selector{all, key.ReadOnly},
 		Preferences: preferences{views, all}, Profile: key.Profile, Metrics: hiddenReport{views.Meter},
-		Always: func() map[tool.ID]bool { return all.alwaysIncluded(one.View) }, MCP: all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
+		Always: func() map[tool.ID]bool { return all.alwaysIncluded(one.View) },
+		MCP:    all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
 		Access: all.http.Access, // the checks are made once, by the server of everything
 	}
 	if views.Audit != nil {

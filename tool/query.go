@@ -162,6 +162,8 @@ type Hit struct {
 	Category string `json:"category,omitempty"`
 	// the Warning of the tool; "" at DetailName, where nothing is said of it
 	Warning string `json:"warning,omitempty"`
+	// what to use instead of the tool; "" if it is not deprecated
+	Deprecated string `json:"deprecated,omitempty"`
 	// exposed names of the same tool on other servers, which take no place of their own; the best few
 	Also    []string `json:"also,omitempty"`
 	Failed  bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since

@@ -32,7 +32,7 @@ type Tool struct {
 	Icons      json.RawMessage `json:"icons,omitempty"`
 	Related    []ID            `json:"related,omitempty"`
 	Disabled   bool            `json:"disabled,omitempty"`
-	Deprecated string          `json:"deprecated,omitempty"` // what to use instead; "" means not deprecated
+	Deprecated string          `json:"deprecated,omitempty"` // what to use instead, or "deprecated"; "" if it is not
 	Always     bool            `json:"alwaysInclude,omitempty"`
 	// it is found by its own words alone: archetypes lend it none
 	NoBorrow bool `json:"noBorrow,omitempty"`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/internal/sanitize"
 	"tooldex/mcpsrv"
 	"tooldex/service"
 	"tooldex/tool"
@@ -23,6 +24,8 @@ type listed struct {
 	Tokens   int     `json:"tokens"`
 	Disabled bool    `json:"disabled,omitempty"`
 	Warning  string  `json:"warning,omitempty"` // why the tool looks suspicious
+	// what to use instead
+	Deprecated string `json:"deprecated,omitempty"`
 }
 
 func newList(a *app) *cobra.Command {
@@ -77,7 +80,7 @@ func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 		}
 		list = append(list, listed{
 			t.ID(), t.Name, t.Server, set.Exposed(t.ID()), t.Summary, t.Category, t.Tokens(),
-			t.Disabled, t.Warning,
+			t.Disabled, t.Warning, t.Deprecated,
 		})
 	}
 	err := a.print(list, func(w io.Writer) error {
@@ -86,10 +89,9 @@ func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 		}
 		rows := make([][]string, len(list))
 		for i, l := range list {
-			if l.Warning != "" {
-				l.Summary = "(suspicious) " + l.Summary
+			rows[i] = []string{
+				l.Name, l.Server, l.Category, sanitize.MarkSummary(l.Summary, l.Warning, l.Deprecated),
 			}
-			rows[i] = []string{l.Name, l.Server, l.Category, l.Summary}
 		}
 		return writeColumns(w, []string{"TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows)
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
 )
@@ -121,9 +122,7 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 		case h.Schema != nil:
 			about = fmt.Sprintf("%s", h.Schema)
 		}
-		if h.Warning != "" {
-			about = "(suspicious) " + about
-		}
+		about = sanitize.MarkSummary(about, h.Warning, h.Deprecated)
 		rows[i] = []string{fmt.Sprintf("%.2f", h.Score), h.Name, h.Server, h.Category, about}
 	}
 	if !confident {

@@ -25,6 +25,19 @@ func CheckSummary(id tool.ID, summary string) error {
 	}
 }
 
+// MarkSummary returns the summary of a tool for people, behind the marks of one that is suspicious or deprecated.
+func MarkSummary(summary, warning, deprecated string) string {
+	if deprecated == plainDeprecation {
+		summary = "(deprecated) " + summary
+	} else if deprecated != "" {
+		summary = "(deprecated: " + deprecated + ") " + summary
+	}
+	if warning != "" {
+		summary = "(suspicious) " + summary
+	}
+	return summary
+}
+
 // DeriveSummary returns a summary of at most MaxSummary characters: the first sentence of a description, cut at a word
 // and marked by an ellipsis if it is longer. It returns "" for an empty description.
 func DeriveSummary(description string) string {

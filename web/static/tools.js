@@ -270,7 +270,7 @@ class Results {
 function option(hit, i) {
   const item = catalogue.byID.get(hit.id);
   return h('div', { id: `hit-${i}`, role: 'option', class: 'hit', 'aria-selected': 'false', 'data-at': i },
-    h('div', { class: 'hit-head' }, h('span', { class: 'name' }, hit.name), h('span', { class: 'score', title: 'probability that it fits, 0 to 1' }, meter(hit.score), fmt.score(hit.score))),
+    h('div', { class: 'hit-head' }, h('span', { class: 'name' }, hit.name, hit.deprecated && badge('deprecated', 'warn', hit.deprecated)), h('span', { class: 'score', title: 'probability that it fits, 0 to 1' }, meter(hit.score), fmt.score(hit.score))),
     h('p', { class: 'hit-summary' }, hit.summary || h('span', { class: 'muted' }, 'no description')),
     h('p', { class: 'hit-facts' }, h('span', null, hit.server), h('span', null, hit.category || 'other'), item && h('span', null, fmt.tokens(item.tokens)),
       hit.also?.length > 0 && h('span', { title: hit.also.join('\n') }, `also ${hit.also.join(', ')}`)),
@@ -376,7 +376,7 @@ class Tree {
     }
     const t = row.tool;
     return h('div', { ...common, class: `row leaf${at}${t.disabled ? ' off' : ''}` },
-      h('span', { class: 'name' }, t.name, t.disabled && badge('off'), t.deprecated && badge('deprecated', 'warn')),
+      h('span', { class: 'name' }, t.name, t.disabled && badge('off'), t.deprecated && badge('deprecated', 'warn', t.deprecated)),
       h('span', { class: 'row-summary' }, this.by === 'category' && h('span', { class: 'row-server' }, t.server), t.summary || ''));
   }
 
