@@ -23,7 +23,7 @@ import (
 // exist. Echo builds the chain anew for each request, so state that a check keeps is created here.
 func (s *Server) useMiddleware() {
 	s.echo.Pre(
-		requestID, s.traceRequest,
+		dropAbandoned, requestID, s.traceRequest,
 		middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
 			HandleError: true, LogLatency: true, LogMethod: true, LogURIPath: true, LogStatus: true, LogRemoteIP: true,
 			LogRequestID:  true,

@@ -130,6 +130,10 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if cause := context.Cause(c.Request().Context()); errors.Is(cause, errStopping) {
 		err = cause // whatever error the end of the context became
 	}
+	if isAbandoned(c, err) {
+		c.Response().Status = statusAbandoned // for the log
+		return
+	}
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	p := problemOf(err, id)
 	if p.Code == tool.Internal.String() && c.Request().Context().Err() == nil {
@@ -148,6 +152,29 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	if err != nil && c.Request().Context().Err() == nil {
 		s.o.Logger.Debug("problem not delivered", "request", id, "err", err)
+	}
+}
+
+// statusAbandoned is what the log and the metrics report of a request whose client went away. It is never sent.
+const statusAbandoned = 499
+
+// isAbandoned reports whether a request failed because its client went away, before anything was sent. The time limit
+// of a request and the end of the server have other causes. That the context has ended is not enough: net/http ends it
+// for a body that does not come in time, too, and that client is told.
+func isAbandoned(c echo.Context, err error) bool {
+	return !c.Response().Committed && errors.Is(context.Cause(c.Request().Context()), context.Canceled) &&
+		(errors.Is(err, context.Canceled) || tool.CodeOf(err) == tool.Timeout)
+}
+
+// dropAbandoned closes the connection of a request whose client went away, without an answer: net/http would send an
+// empty one. It must be the outermost of the middleware.
+func dropAbandoned(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := next(c)
+		if c.Response().Status == statusAbandoned {
+			panic(http.ErrAbortHandler)
+		}
+		return err
 	}
 }
 

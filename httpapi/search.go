@@ -48,8 +48,8 @@ func (r searchRequest) toQuery() (tool.Query, error) {
 
 // searchParams describes the query of GET /search, which searchQuery reads.
 var searchParams = []param{
-	{name: "q", list: true, required: true, text: "one need in plain words; given several times, several needs"},
-	{name: "query", list: true, text: "the same as q, which may then be left out"},
+	{name: "q", list: true, text: "one need in plain words; given several times, several needs; this or query is required"},
+	{name: "query", list: true, text: "the same as q"},
 	{name: "limit", kind: "integer", text: "how many tools at most, 1 to 100; 5 if left out"},
 	{name: "detail", text: "how much of each tool; summary if left out", values: []any{
 		"name", "summary", "signature",

@@ -84,8 +84,8 @@ func TestUnseen(t *testing.T) {
 		},
 		"nothing passes the filter": {
 			horoscope,
-			tool.Filter{Servers: []string{"nowhere"}},
-			[]string{whyServers},
+			tool.Filter{Servers: []string{"crystal-ball"}},
+			[]string{whyServers, whyStopped},
 			"stars",
 			[]string{"stars"},
 		},
@@ -120,7 +120,7 @@ func TestUnseen(t *testing.T) {
 		},
 		"all are denied": {
 			horoscope,
-			tool.Filter{Servers: []string{"forge"}, Allow: nothing},
+			tool.Filter{Allow: nothing},
 			nil, "",
 			nil,
 		},

@@ -66,8 +66,8 @@ func New(o Options) *Engine {
 // mistake.
 const maxQuery = 4000
 
-// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an
-// unknown mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
+// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs, of an unknown
+// mode, or whose filter names a server or category without tools, Unavailable while no index is loaded, and Timeout when ctx ends first.
 func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	res, err := e.searchSnapshot(ctx, q)
 	if err == nil {
@@ -89,6 +89,9 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 			Code: tool.Unavailable, Op: "search", Msg: "the catalogue is still being read",
 			Hint: "try again in a moment",
 		}
+	}
+	if err := e.checkFilterNames(snap.Set(), &q.Filter); err != nil {
+		return nil, err
 	}
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)

@@ -205,7 +205,8 @@ func TestFilters(t *testing.T) {
 		})
 	}
 	t.Run("nothing passes", func(t *testing.T) {
-		r := mustSearch(t, e, tool.Query{Text: "create issue", Filter: tool.Filter{Servers: []string{"nowhere"}}})
+		nothing := func(*tool.Tool) bool { return false }
+		r := mustSearch(t, e, tool.Query{Text: "create issue", Filter: tool.Filter{Allow: nothing}})
 		if len(r.Tools) != 0 || r.Tools == nil || r.Confident || r.Advice == nil {
 			t.Errorf("%+v", r)
 		}
@@ -215,9 +216,9 @@ func TestFilters(t *testing.T) {
 // TestHiddenStaysHidden asks for what may not be seen in every way: nothing of the answer may tell that it is there.
 func TestHiddenStaysHidden(t *testing.T) {
 	e := engineOf(t, catalogue(t))
-	without := engineOf(t, slices.DeleteFunc(catalogue(t), func(x *tool.Tool) bool {
+	without := engineOf(t, append(slices.DeleteFunc(catalogue(t), func(x *tool.Tool) bool {
 		return x.Name == "drop_database"
-	}))
+	}), &tool.Tool{Server: "admin", Name: "nothing", Description: "Do nothing.", Disabled: true}))
 	for _, q := range []tool.Query{
 		{Text: "drop_database"},
 		{Text: "admin/drop_database"},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -39,7 +38,9 @@ func newSearch(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			res, err := s.Engine.Search(cmd.Context(), q)
-			if err != nil {
+			if tool.CodeOf(err) == tool.Invalid { // the filter names something that does not exist
+				return asUsageError(err)
+			} else if err != nil {
 				return err
 			}
 			return a.printResult(s, res)
@@ -71,11 +72,7 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	if limit > tool.MaxLimit {
 		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("give at most %d", tool.MaxLimit)}
 	}
-	var te *tool.Error
-	if err := q.Validate(); errors.As(err, &te) {
-		return q, usageError{te.Msg, te.Hint}
-	}
-	return q, nil
+	return q, asUsageError(q.Validate())
 }
 
 // printResult prints an answer, and returns exit code 3 if no tool was found.

@@ -116,7 +116,7 @@ var table = map[string]rule{
 		doc:     "Package trust decides which tools are held until a person approves them, and which are served with a warning.",
 	},
 	"search": {
-		imports: []string{"tool", "embed", "index", "knowledge", "upstream", "internal/sanitize", "internal/textclass"},
+		imports: []string{"tool", "embed", "index", "knowledge", "upstream", "validate", "internal/sanitize", "internal/textclass"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {

@@ -1,0 +1,93 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tooldex/internal/sanitize"
+	"tooldex/tool"
+	"tooldex/validate"
+)
+
+// maxNamed is how many servers or categories an error lists, and maxNameBytes how much of each name.
+const (
+	maxNamed     = 20
+	maxNameBytes = 80
+)
+
+// checkFilterNames returns an Invalid error for the first server or category of a filter of which there are no tools,
+// with the nearest name and those that exist. What Allow hides does not exist for the caller: the error is the same for
+// a hidden name and for an invented one. A server whose tools are not known yet passes, and the advice reports on it.
+func (e *Engine) checkFilterNames(set *tool.Set, f *tool.Filter) error {
+	if len(f.Servers) > 0 {
+		servers := existingNames(set, f, func(t *tool.Tool) string { return t.Server })
+		for _, name := range f.Servers {
+			if !servers[name] && !e.mayNameUnread(name, f) {
+				return unknownName("server", name, servers)
+			}
+		}
+	}
+	if len(f.Categories) > 0 {
+		categories := existingNames(set, f, func(t *tool.Tool) string { return cmp.Or(t.Category, "other") })
+		for _, name := range f.Categories {
+			if categories[name] {
+				continue
+			}
+			same := func(other string) bool { return strings.EqualFold(other, name) }
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(categories)), same) {
+				return unknownName("category", name, categories)
+			}
+		}
+	}
+	return nil
+}
+
+// existingNames returns the names of all tools that the caller may know of, disabled ones included.
+func existingNames(set *tool.Set, f *tool.Filter, nameOf func(*tool.Tool) string) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range set.All() {
+		if name := nameOf(t); !out[name] && (f.Allow == nil || f.Allow(t)) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// mayNameUnread reports whether name is a configured server without known tools, some of which Allow would show.
+func (e *Engine) mayNameUnread(name string, f *tool.Filter) bool {
+	if e.o.Servers == nil || f.Allow != nil && !f.Allow(&tool.Tool{Server: name}) {
+		return false
+	}
+	for _, st := range e.o.Servers.Status() {
+		if st.Server == name {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownName returns the error for a name that is not among those that exist.
+func unknownName(what, name string, existing map[string]bool) error {
+	names := slices.Sorted(maps.Keys(existing))
+	hint := "there are none; leave the filter out"
+	if len(names) > 0 {
+		short := make([]string, 0, maxNamed)
+		for _, one := range names[:min(len(names), maxNamed)] {
+			short = append(short, sanitize.Clip(one, maxNameBytes))
+		}
+		hint = "choose from " + strings.Join(short, ", ")
+		if more := len(names) - len(short); more > 0 {
+			hint += fmt.Sprintf(" and %d more", more)
+		}
+		if near := validate.Nearest(name, names); near != "" {
+			hint = "did you mean " + sanitize.Clip(near, maxNameBytes) + "? Otherwise " + hint
+		}
+	}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "search", Hint: hint,
+		Msg: fmt.Sprintf("there are no tools of a %s %q", what, sanitize.Clip(name, maxNameBytes)),
+	}
+}
