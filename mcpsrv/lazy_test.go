@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -281,8 +282,8 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// TestDeprecatedIsMarked requires that stubs, searches, lists and descriptions say that a tool is deprecated and what to
-// use instead.
+// TestDeprecatedIsMarked requires that stubs, searches, lists and descriptions say that a tool is deprecated, and
+// what to use instead.
 func TestDeprecatedIsMarked(t *testing.T) {
 	tools := []*tool.Tool{
 		{Server: "files", Name: "read_file", Summary: "Read a file", Deprecated: "Use read_text_file instead"},
@@ -306,5 +307,62 @@ func TestDeprecatedIsMarked(t *testing.T) {
 		if got, failed := ask(t, session, name, args); failed || strings.Count(got, mark) != 1 {
 			t.Errorf("%s answers %q", name, got)
 		}
+	}
+}
+
+// TestLazySavesOnSmallCatalogues requires that names and one line of each tool, together with our own, cost at most
+// half of a full listing, however few the tools are; that what lazy mode does not list still works there, and so do
+// parameters that it does not show.
+func TestLazySavesOnSmallCatalogues(t *testing.T) {
+	cost := func(f *fixture, mode Mode) (tokens int) {
+		for _, e := range f.toolListing(f.currentSet(), mode).entries {
+			tokens += countTokens(string(e.raw))
+		}
+		return tokens
+	}
+	f := newFixture(t, smallServer(t), Options{Mode: Lazy})
+	lazy, full := cost(f, Lazy), cost(f, Full)
+	t.Logf("12 tools: %d tokens, in full %d", lazy, full)
+	if lazy*2 > full {
+		t.Errorf("12 tools cost %d tokens, in full %d: less than half is saved", lazy, full)
+	}
+	session := f.connect(t, "", nil)
+	for name, args := range map[string]string{
+		searchName:   `{"query":["read a file","write"],"limit":2,"detail":"name","read_only":true}`,
+		describeName: `{"name":["read_file","edit_file"],"include_examples":false}`,
+		listName:     `{}`, categoriesName: `{}`, invokeName: `{"name":"read_file","arguments":{"path":"x"}}`,
+	} {
+		if got, failed := ask(t, session, name, args); failed {
+			t.Errorf("%s %s: %s", name, args, got)
+		}
+	}
+}
+
+// TestLazySavesOnRealServers requires that lazy mode saves 90 % of the listing of real servers of 20 to 30 tools,
+// at the median.
+func TestLazySavesOnRealServers(t *testing.T) {
+	byServer := map[string][]*tool.Tool{}
+	for _, one := range realCatalogue(t) {
+		byServer[one.Server] = append(byServer[one.Server], one)
+	}
+	var saved []float64
+	for name, tools := range byServer {
+		if len(tools) < 20 || len(tools) > 30 {
+			continue
+		}
+		f := newFixture(t, tools, Options{Mode: Lazy})
+		sum := map[Mode]int{}
+		for _, mode := range []Mode{Lazy, Full} {
+			for _, e := range f.toolListing(f.currentSet(), mode).entries {
+				sum[mode] += countTokens(string(e.raw))
+			}
+		}
+		share := 1 - float64(sum[Lazy])/float64(sum[Full])
+		t.Logf("%s: %d tools, %d tokens, in full %d: %.0f %% saved", name, len(tools), sum[Lazy], sum[Full], 100*share)
+		saved = append(saved, share)
+	}
+	slices.Sort(saved)
+	if median := saved[len(saved)/2]; median < .9 {
+		t.Errorf("at the median %.0f %% are saved, want 90", 100*median)
 	}
 }

@@ -74,7 +74,7 @@ func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	if mode != Full {
 		summary := cmp.Or(s.live.Load().summary, summarizeSet(set))
 		for _, m := range s.meta {
-			if m.only == "" || m.only == mode {
+			if m.isListed(mode) {
 				l.appendTool("", m.forMode(mode, summary))
 			}
 		}

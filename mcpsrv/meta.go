@@ -47,14 +47,28 @@ type metaTool struct {
 	wireTool
 	// aliases maps other spellings of parameters, folded, to the right ones. They are understood but not listed.
 	aliases map[string]string
+	// brief is how lazy mode lists the tool, where stubs already say what there is; the zero value leaves it out. The
+	// parameters that it leaves out work there, too.
+	brief wireTool
 	// only is the one mode in which the tool is listed; "" means every mode that lists the server's own tools.
 	only Mode
 	// handle receives arguments that fit the schema. It is nil for invoke_tool, which reads its own.
 	handle func(s *Server, ctx context.Context, req *mcp.CallToolRequest, args json.RawMessage) (*rawResult, error)
 }
 
+// isListed reports whether a mode lists the tool. Every mode answers calls of it.
+func (m metaTool) isListed(mode Mode) bool {
+	if mode == Lazy {
+		return m.brief.Name != ""
+	}
+	return m.only == "" || m.only == mode
+}
+
 // forMode returns the tool as a mode lists it. summary says what can be found.
 func (m metaTool) forMode(mode Mode, summary string) wireTool {
+	if mode == Lazy {
+		return m.brief
+	}
 	w := m.wireTool
 	if m.Name == searchName {
 		use := "Call what is found with " + invokeName + ". "
@@ -88,6 +102,7 @@ func metaTools() []metaTool {
 				"queries": "query", "q": "query", "text": "query", "servers": "server",
 				"categories": "category", "readonly": "read_only",
 			},
+			brief:  briefTool(searchName, "Find tools by what they do, in plain words.", `"query":{"type":"string"}`, "query"),
 			handle: (*Server).searchTools,
 		},
 		{
@@ -102,6 +117,7 @@ func metaTools() []metaTool {
 				"names": "name", "tool": "name", "tools": "name", "toolname": "name", "toolnames": "name",
 				"examples": "include_examples", "includeexamples": "include_examples",
 			},
+			brief:  briefTool(describeName, "The parameters of tools.", `"name":`+stringsSchema, "name"),
 			handle: (*Server).describeTools,
 		},
 		{
@@ -135,17 +151,30 @@ func metaTools() []metaTool {
 					`"arguments":{"type":"object","description":"as the tool's schema has them"}},"required":["name"]}`),
 			},
 		},
-		{
-			wireTool: wireTool{
-				Name: loadName, Title: "Load a server's tools", Annotations: reads,
-				Description: "Add the tools of one server to your list, as if all had been found.",
-				InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}},"required":["server"]}`),
-			},
-			aliases: map[string]string{"name": "server", "servername": "server"},
-			only:    Dynamic,
-			handle:  (*Server).loadServerTools,
+		loadTool(), proposeTool(), writeTool(), readResultTool(),
+	}
+}
+
+// loadTool defines the tool that adds the tools of a server to a session's list.
+func loadTool() metaTool {
+	return metaTool{
+		wireTool: wireTool{
+			Name: loadName, Title: "Load a server's tools", Annotations: readsOnly(),
+			Description: "Add the tools of one server to your list, as if all had been found.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}},"required":["server"]}`),
 		},
-		proposeTool(), writeTool(), readResultTool(),
+		aliases: map[string]string{"name": "server", "servername": "server"},
+		only:    Dynamic,
+		handle:  (*Server).loadServerTools,
+	}
+}
+
+// briefTool returns a tool of ours that changes nothing, with one required parameter and no more text than needed.
+func briefTool(name, description, parameter, required string) wireTool {
+	yes := true
+	return wireTool{
+		Name: name, Description: description, Annotations: &tool.Annotations{ReadOnlyHint: &yes},
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` + parameter + `},"required":["` + required + `"]}`),
 	}
 }
 

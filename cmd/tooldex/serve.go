@@ -30,7 +30,7 @@ func newServe(a *app) *cobra.Command {
 			"The mode is what a client's list of tools holds; every tool can be called in every mode:\n" +
 			"  search   the meta-tools and what is always available\n" +
 			"  dynamic  the same, and what the searches of the session found\n" +
-			"  lazy     the same, and every tool without its parameters, until a call lacks some\n" +
+			"  lazy     every tool without its parameters, until a call lacks some, and the search\n" +
 			"  full     every tool\n" +
 			"  auto     full for a small catalogue, else dynamic for clients that follow changes of their list, else search\n\n" +
 			"A profile is a subset of the servers with a mode of its own, at /mcp/NAME. The names of the modes are profiles, too.",
