@@ -131,7 +131,7 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 	}
 	for _, one := range f.all {
 		if slices.ContainsFunc(one.Templates, func(t json.RawMessage) bool {
-			return fitsTemplate(stringMember(t, "uriTemplate"), uri)
+			return upstream.FitsTemplate(stringMember(t, "uriTemplate"), uri)
 		}) {
 			return one.Server, uri, nil
 		}
@@ -145,35 +145,6 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 // hasServer reports whether a server of that name offers anything.
 func (f features) hasServer(server string) bool {
 	return slices.ContainsFunc(f.all, func(one upstream.Features) bool { return one.Server == server })
-}
-
-// fitsTemplate reports whether a URI may come from a template: whether the texts between the template's expressions
-// occur in it, in order. The server checks the expressions itself.
-func fitsTemplate(template, uri string) bool {
-	if template == uri { // a client that completes an argument names the template itself
-		return true
-	}
-	text, rest, found := strings.Cut(template, "{")
-	if !found {
-		return false
-	}
-	if text == "" || !strings.HasPrefix(uri, text) { // a template that fits every URI identifies no server
-		return false
-	}
-	uri = uri[len(text):]
-	for found {
-		_, rest, _ = strings.Cut(rest, "}")
-		text, rest, found = strings.Cut(rest, "{")
-		at := strings.Index(uri, text)
-		if !found && text != "" {
-			return strings.HasSuffix(uri, text)
-		}
-		if at < 0 {
-			return false
-		}
-		uri = uri[at+len(text):]
-	}
-	return true
 }
 
 // stringMember returns a member that is a string, or "" if there is none.

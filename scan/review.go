@@ -9,12 +9,14 @@ type Change struct {
 	Now   string `json:"now,omitempty"` // "" if the field is gone
 }
 
-// Review is a tool that a person should look at: it is held back, or served with a warning.
+// Review is a tool, or something else that a server offers, that a person should look at: it is held, or served with a
+// warning.
 type Review struct {
 	ID    tool.ID `json:"id"`
-	Held  bool    `json:"held"` // until it is approved, it is not found, listed or called
-	Why   string  `json:"why"`  // one sentence, which quotes nothing of the tool
-	Form  string  `json:"form"` // identifies this form of the tool: an approval covers this form only
+	Kind  string  `json:"kind,omitempty"` // "prompt", "resource" or "template"; "" for a tool
+	Held  bool    `json:"held"`           // until it is approved, it is not found, listed or called
+	Why   string  `json:"why"`            // one sentence, which quotes nothing of the tool
+	Form  string  `json:"form"`           // identifies this form of the tool: an approval covers this form only
 	Since string  `json:"since,omitempty"`
 	// Suspicions are those of the form that the server offers now. Changes are those since the form that was accepted;
 	// empty if none was.
@@ -25,5 +27,14 @@ type Review struct {
 // Approval names a tool, and the form of it that a person looked at.
 type Approval struct {
 	ID   tool.ID `json:"id"`
+	Kind string  `json:"kind,omitempty"` // as in a Review
 	Form string  `json:"form,omitempty"` // of a Review; "" approves the current form, whatever it is
+}
+
+// Label names what is reviewed to people: its ID, after its kind if it is no tool.
+func (r Review) Label() string {
+	if r.Kind == "" {
+		return string(r.ID)
+	}
+	return r.Kind + " " + string(r.ID)
 }

@@ -45,7 +45,14 @@ const maxFindings = 24
 // Tool returns the findings in a tool, one for each rule and field, in the order of its fields; nil for a tool that is
 // clean. It expects a tool as its server sent it, since cleaning removes what some rules look for. What the catalogue
 // itself added, such as the category or borrowed utterances, is not read. The tool is not changed.
-func (s *Scanner) Tool(t *tool.Tool) []Finding {
+func (s *Scanner) Tool(t *tool.Tool) []Finding { return s.scan(t, true) }
+
+// Texts is Tool for something else that a server offers under a name, such as a prompt: its name is not compared with
+// those of tools.
+func (s *Scanner) Texts(t *tool.Tool) []Finding { return s.scan(t, false) }
+
+// scan is Tool, with or without the check of the name.
+func (s *Scanner) scan(t *tool.Tool, named bool) []Finding {
 	w := &work{s: s, t: t}
 	if buf, ok := s.words.Get().(*[]token); ok {
 		w.words = *buf
@@ -58,7 +65,9 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	}
 	w.sumClues()
 	w.findAcrossTexts()
-	w.checkNames()
+	if named {
+		w.checkNames()
+	}
 	if !slices.ContainsFunc(w.found, func(f Finding) bool { return f.Rule != "addressed" }) {
 		for i := range w.found { // "Note to LLM: dates are in UTC" is a remark
 			w.found[i].Severity = Low

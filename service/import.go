@@ -60,6 +60,7 @@ func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, 
 		})
 	}
 	imports.Wait()
+	s.InspectFeatures(ctx, gw.Features())
 	return gw.Close()
 }
 

@@ -47,6 +47,7 @@ type Views struct {
 	Audit   *audit.Log // nil if calls are not recorded
 
 	gateway     Gateway
+	features    *heldFeatures // what stands behind the gateway beside tools
 	tracer      *trace.Tracer
 	preferences *selection.PreferenceKeeper // of all profiles
 	Schemas     *validate.Schemas           // those that arguments are checked against, shared by all views
@@ -77,7 +78,8 @@ func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
 	}
 	return &Views{
 		Service: s, Audit: s.openAudit(), gateway: o.Gateway, tracer: o.Tracer, preferences: preferences,
-		Schemas: validate.NewSchemas(s.o.Logger),
+		features: &heldFeatures{next: o.Gateway, catalog: s.Catalog, logger: s.o.Logger},
+		Schemas:  validate.NewSchemas(s.o.Logger),
 		Meter: metrics.New(metrics.Options{
 			Disk: s.Store, Catalog: s.Catalog, Sessions: o.Sessions, Logger: s.o.Logger,
 			Servers: s.workingServers, Version: s.o.Version,
@@ -131,7 +133,7 @@ func (x *Views) New(key access.View) *View {
 	var last tool.Caller = noGateway{}
 	if x.gateway != nil {
 		last = x.gateway
-		v.Upstreams = v.policy.Upstreams(x.gateway)
+		v.Upstreams = v.policy.Upstreams(x.features)
 	}
 	made := x.Meter.Caller(x.tracer.Caller(last))
 	valid := validate.NewCaller(guard.Caller(made), s.Catalog, x.Schemas)

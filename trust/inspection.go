@@ -24,6 +24,7 @@ type Inspection struct {
 	found   map[*tool.Tool][]scan.Finding
 	decided map[tool.ID]*decision // by this inspection; nil for a decision that is taken away
 	removed map[string]int        // remembered tools that are not offered any more, by server; nil until counted
+	unnamed bool                  // names are not compared with those of tools: these are no tools
 }
 
 // Inspect starts an inspection. Scanner returns a scanner that knows every tool that is stored or offered, since names
@@ -56,9 +57,17 @@ func (n *Inspection) Scan(tools []*tool.Tool, raw func(*tool.Tool) *tool.Tool) {
 func (n *Inspection) foundIn(t *tool.Tool) []scan.Finding {
 	found, ok := n.found[t]
 	if !ok {
-		found = n.scanner().Tool(t)
+		found = n.scan(t)
 	}
 	return found
+}
+
+// scan returns what the scanner finds in one tool, or in a feature.
+func (n *Inspection) scan(t *tool.Tool) []scan.Finding {
+	if n.unnamed {
+		return n.scanner().Texts(t)
+	}
+	return n.scanner().Tool(t)
 }
 
 // storeDecision stores a decision. One that says nothing, or nil, takes a stored decision away.
@@ -147,7 +156,7 @@ func (n *Inspection) compareForm(before *decision, accepted *tool.Tool, foundBef
 		return &decision{By: before.By, Hash: f.Hash, Found: found}
 	}
 	if foundBefore == nil {
-		foundBefore = n.scanner().Tool(accepted)
+		foundBefore = n.scan(accepted)
 	}
 	worse := scan.Worse(accepted, f.Tool, foundBefore, found)
 	// What was held for this stays so when the tool changes once more, until it is approved or as it was.

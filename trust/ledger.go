@@ -74,6 +74,7 @@ type Ledger struct {
 	options   Options
 	trusted   map[string]bool // by their configuration
 	decisions map[tool.ID]*decision
+	features  map[Kind]featureSet
 }
 
 // NewLedger decodes stored decisions. Servers are the configured ones, some of which may be trusted. A tool whose
@@ -86,7 +87,12 @@ func NewLedger(o Options, servers []upstream.Server, stored map[tool.ID][]byte, 
 		o.Policy = Warn
 	}
 	l = &Ledger{options: o, trusted: trustedServers(servers), decisions: make(map[tool.ID]*decision, len(stored))}
+	features := map[tool.ID][]byte{}
 	for id, b := range stored {
+		if _, _, ok := cutFeatureKey(id); ok {
+			features[id] = b
+			continue
+		}
 		d := &decision{}
 		if json.Unmarshal(b, d) != nil {
 			damaged = append(damaged, id)
@@ -95,12 +101,22 @@ func NewLedger(o Options, servers []upstream.Server, stored map[tool.ID][]byte, 
 		l.decisions[id] = d
 	}
 	for _, id := range damaged {
-		l.decisions[id] = &decision{By: bySight, Worse: []scan.Finding{{
-			Rule: "lost", Severity: scan.High, Why: "what was decided about it is lost",
-			Remedy: "look at it, and approve it",
-		}}}
+		if _, _, ok := cutFeatureKey(id); ok {
+			features[id] = []byte{} // is no JSON, so it counts as lost
+			continue
+		}
+		l.decisions[id] = lostDecision()
 	}
+	l.features = withFeatures(nil, features)
 	return l, damaged
+}
+
+// lostDecision stands for a decision that cannot be read any more.
+func lostDecision() *decision {
+	return &decision{By: bySight, Worse: []scan.Finding{{
+		Rule: "lost", Severity: scan.High, Why: "what was decided about it is lost",
+		Remedy: "look at it, and approve it",
+	}}}
 }
 
 // trustedServers returns the names of the servers that the configuration trusts.
@@ -117,12 +133,18 @@ func trustedServers(servers []upstream.Server) map[string]bool {
 // With returns the ledger after changes, as they are stored: nil takes a decision away. Servers are the configured
 // ones.
 func (l *Ledger) With(changes map[tool.ID][]byte, servers []upstream.Server) *Ledger {
-	out := &Ledger{options: l.options, trusted: trustedServers(servers), decisions: l.decisions}
+	out := &Ledger{
+		options: l.options, trusted: trustedServers(servers), decisions: l.decisions,
+		features: withFeatures(l.features, changes),
+	}
 	if len(changes) == 0 {
 		return out
 	}
 	out.decisions = maps.Clone(l.decisions)
 	for id, b := range changes {
+		if _, _, ok := cutFeatureKey(id); ok {
+			continue
+		}
 		delete(out.decisions, id)
 		d := &decision{}
 		if b != nil && json.Unmarshal(b, d) == nil { // a change was encoded by this package
@@ -137,6 +159,14 @@ func (l *Ledger) Trusts(server string) bool {
 	o := l.options
 	return o.Policy == Off || l.trusted[server] || slices.Contains(o.Servers, server) ||
 		o.Trusted != nil && o.Trusted(server)
+}
+
+// PolicyOf returns the policy that applies to a server: Off for one that is trusted.
+func (l *Ledger) PolicyOf(server string) Policy {
+	if l.Trusts(server) {
+		return Off
+	}
+	return l.options.Policy
 }
 
 // RulesVersion returns the version of the rules that scan the tools of a server, or 0 if they are not scanned.
@@ -195,7 +225,7 @@ func joinReasons(found []scan.Finding) string {
 	return strings.Join(out, "; ")
 }
 
-// Forget returns the changes that remove every decision about the tools of a server.
+// Forget returns the changes that remove every decision about the tools and features of a server.
 func (l *Ledger) Forget(server string) map[tool.ID][]byte {
 	out := map[tool.ID][]byte{}
 	for id := range l.decisions {
@@ -203,6 +233,7 @@ func (l *Ledger) Forget(server string) map[tool.ID][]byte {
 			out[id] = nil
 		}
 	}
+	l.forgetFeatures(server, out)
 	return out
 }
 

@@ -17,9 +17,9 @@ func newServersReview(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "review [SERVER...]",
 		Short: "Show the tools that are held or suspicious, why, and what was changed",
-		Long: "Show the tools that are held until somebody approves them, and those that are served with a warning: what was found in\n" +
-			"each, and what is other than in the form that was accepted. Invisible characters are written out. The exit code is 3 if\n" +
-			"there is nothing to look at.",
+		Long: "Show the tools, prompts and resources that are held until somebody approves them, and those that are served with a\n" +
+			"warning: what was found in each, and what is other than in the form that was accepted. Invisible characters are written\n" +
+			"out. The exit code is 3 if there is nothing to look at.",
 		Example: "  tooldex servers review\n  tooldex servers review github -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToList)
@@ -64,7 +64,7 @@ func reviewText(w io.Writer, review []scan.Review) error {
 		if r.Held {
 			state = "held"
 		}
-		fmt.Fprintf(w, "%-8s %s  (form %s)\n", state, makePrintable(string(r.ID)), r.Form)
+		fmt.Fprintf(w, "%-8s %s  (form %s)\n", state, makePrintable(r.Label()), r.Form)
 		fmt.Fprintf(w, "         %s\n", makePrintable(r.Why))
 		for _, f := range r.Suspicions {
 			fmt.Fprintf(w, "  %-6s %s in %s\n", f.Severity, f.Rule, makePrintable(f.Field))
@@ -92,10 +92,10 @@ func newServersApprove(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve SERVER [TOOL...]",
 		Short: "Approve tools that are held, in the form that they have now",
-		Long: "Approve the held tools of a server, or those named, in the form that they have now: from then on they are found and\n" +
-			"called again, without a warning, by all processes that share the data, until they change. --all approves those that are\n" +
-			"served with a warning, too; --diff shows what would be approved, and approves nothing. The exit code is 3 if nothing\n" +
-			"waits for approval.",
+		Long: "Approve the held tools, prompts and resources of a server, or those named, in the form that they have now: from then on\n" +
+			"they are found and used again, without a warning, by all processes that share the data, until they change. --all\n" +
+			"approves those that are served with a warning, too; --diff shows what would be approved, and approves nothing. The exit\n" +
+			"code is 3 if nothing waits for approval.",
 		Example: "  tooldex servers approve github --diff\n  tooldex servers approve github create_issue",
 		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -137,14 +137,14 @@ func (a *app) approve(cmd *cobra.Command, s *service.Service, server string, nam
 	}
 	approvals := make([]scan.Approval, len(review))
 	for i, r := range review {
-		approvals[i] = scan.Approval{ID: r.ID, Form: r.Form}
+		approvals[i] = scan.Approval{ID: r.ID, Kind: r.Kind, Form: r.Form}
 	}
 	if err := s.Catalog.Accept(cmd.Context(), approvals); err != nil {
 		return err
 	}
 	return a.print(approvals, func(w io.Writer) error {
 		for _, r := range review {
-			fmt.Fprintf(w, "approved %s (form %s)\n", makePrintable(string(r.ID)), r.Form)
+			fmt.Fprintf(w, "approved %s (form %s)\n", makePrintable(r.Label()), r.Form)
 		}
 		return nil
 	})

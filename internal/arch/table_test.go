@@ -112,7 +112,7 @@ var table = map[string]rule{
 		doc:     "Package scan finds tools that attack the model which reads them: instructions, hidden words, false names, greedy parameters.",
 	},
 	"trust": {
-		imports: []string{"tool", "scan", "upstream", "internal/sanitize"},
+		imports: []string{"tool", "scan", "upstream", "internal/orderedjson", "internal/redact", "internal/sanitize"},
 		doc:     "Package trust decides which tools are held until a person approves them, and which are served with a warning.",
 	},
 	"search": {
@@ -158,7 +158,7 @@ var table = map[string]rule{
 	"service": {
 		imports: []string{
 			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "embed", "enrich", "eval", "eval/inspect",
-			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
+			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"tooldex/internal/orderedjson"
 )
@@ -65,31 +66,66 @@ func StripHidden(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) || !hasHidden(raw) {
 		return raw
 	}
-	out := make([]byte, 0, len(raw))
+	return mapStrings(raw, removeHidden)
+}
+
+// Strings returns JSON with hidden and control characters, but for line breaks and tabs, removed from its strings. Names
+// of members stay. JSON that is not valid, or has none of them, is returned unchanged.
+func Strings(raw json.RawMessage) json.RawMessage {
+	if !json.Valid(raw) {
+		return raw
+	}
+	return mapStrings(raw, func(s string) string {
+		if printableASCII(s) {
+			return s
+		}
+		return removeHidden(strings.Map(func(r rune) rune {
+			if r != '\n' && r != '\t' && r != '\r' && unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, s))
+	})
+}
+
+// HasHidden reports whether a text has a control or hidden character.
+func HasHidden(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || isHidden(r) })
+}
+
+// mapStrings replaces the strings of valid JSON that change maps to others. Names of members stay. If none changes, raw
+// is returned.
+func mapStrings(raw json.RawMessage, change func(string) string) json.RawMessage {
+	var out []byte // nil until something changes
+	kept := 0      // how much of raw is in out
 	for i := 0; i < len(raw); {
 		if raw[i] != '"' {
-			out = append(out, raw[i])
 			i++
 			continue
 		}
-		end := i + orderedjson.StringLen(raw[i:])
-		text := raw[i:end]
-		i = end
+		from := i
+		i += orderedjson.StringLen(raw[i:])
+		end := i
 		for end < len(raw) && raw[end] <= ' ' {
 			end++
 		}
 		var s string
-		if end < len(raw) && raw[end] == ':' || json.Unmarshal(text, &s) != nil {
-			out = append(out, text...)
+		if end < len(raw) && raw[end] == ':' || json.Unmarshal(raw[from:i], &s) != nil {
 			continue
 		}
-		plain := removeHidden(s)
-		if b, err := json.Marshal(plain); err == nil && plain != s {
-			text = b
+		plain := change(s)
+		if plain == s {
+			continue
 		}
-		out = append(out, text...)
+		if b, err := json.Marshal(plain); err == nil {
+			out = append(append(out, raw[kept:from]...), b...)
+			kept = i
+		}
 	}
-	return out
+	if out == nil {
+		return raw
+	}
+	return append(out, raw[kept:]...)
 }
 
 // removeHidden returns s without hidden characters and repeated variation selectors.

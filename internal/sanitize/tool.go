@@ -96,7 +96,7 @@ func (c *cleaner) checkName() error {
 		return bad(fmt.Sprintf("has a name of %d bytes, at most %d are allowed", len(name), MaxName))
 	case !utf8.ValidString(name):
 		return bad("has a name that is not UTF-8")
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || isHidden(r) }):
+	case HasHidden(name):
 		return bad("has control or invisible characters in its name")
 	}
 	if tool.ExposedNames([]*tool.Tool{{Name: name}}, "{name}")[0] != name {

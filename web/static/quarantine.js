@@ -40,7 +40,7 @@ export class Quarantine {
   card(t) {
     const approve = h('button', { type: 'button', class: t.held ? 'primary' : '', 'aria-label': `Approve ${t.id}`, onclick: () => this.approve(t, approve) }, 'Approve');
     return h('li', { class: 'card' },
-      h('div', { class: 'card-head' }, h('div', null, h('h4', null, t.id, ' ', t.held ? badge('held', 'bad') : badge('warning', 'warn')), h('p', { class: 'facts' }, visible(t.why))), h('div', { class: 'actions' }, approve)),
+      h('div', { class: 'card-head' }, h('div', null, h('h4', null, t.kind && `${t.kind} `, t.id, ' ', t.held ? badge('held', 'bad') : badge('warning', 'warn')), h('p', { class: 'facts' }, visible(t.why))), h('div', { class: 'actions' }, approve)),
       (t.suspicions ?? []).length > 0 && h('dl', { class: 'suspicions' }, t.suspicions.map((s) => [
         h('dt', null, badge(s.severity, s.severity === 'high' ? 'bad' : 'warn'), ` ${s.rule}`, s.field && h('code', null, visible(s.field))),
         h('dd', null, s.excerpt && h('q', null, visible(s.excerpt)), h('p', null, `${s.why}. ${s.remedy}.`)),
@@ -54,7 +54,7 @@ export class Quarantine {
   async approve(t, button) {
     button.disabled = true;
     try {
-      this.show((await post('api/quarantine/approve', { tools: [{ id: t.id, form: t.form }] })).tools);
+      this.show((await post('api/quarantine/approve', { tools: [{ id: t.id, kind: t.kind, form: t.form }] })).tools);
       toast(`${t.id} is approved`);
       loadCatalogue().catch(fail);
     } catch (err) {

@@ -16,7 +16,7 @@ func (d *doctor) checkTrust(s *service.Service) {
 	}
 	var held, warned []string
 	for _, r := range s.Catalog.Review() {
-		line := fmt.Sprintf("%s: %s", r.ID, r.Why)
+		line := fmt.Sprintf("%s: %s", r.Label(), r.Why)
 		if r.Held {
 			held = append(held, line)
 		} else {

@@ -1,4 +1,4 @@
-package mcpsrv
+package upstream
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestFitsTemplate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := fitsTemplate(tt.template, tt.uri); got != tt.want {
+			if got := FitsTemplate(tt.template, tt.uri); got != tt.want {
 				t.Errorf("%q fits %q: %v", tt.uri, tt.template, got)
 			}
 		})
@@ -35,11 +35,11 @@ func FuzzFitsTemplate(f *testing.F) {
 	f.Add("test://", "/text", "7")
 	f.Add("a", "", "")
 	f.Fuzz(func(t *testing.T, before, after, value string) {
-		fitsTemplate(before+value, after) // does not panic
+		FitsTemplate(before+value, after) // does not panic
 		if before == "" || strings.ContainsAny(before+after+value, "{}") {
 			return
 		}
-		if !fitsTemplate(before+"{x}"+after, before+value+after) {
+		if !FitsTemplate(before+"{x}"+after, before+value+after) {
 			t.Errorf("%q does not fit what it was made of: %q and %q", before+value+after, before, after)
 		}
 	})
