@@ -58,7 +58,9 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 // describedTool returns a tool in full as tools/list has it: one of the server's own, or an upstream's.
 func (s *Server) describedTool(set *tool.Set, name string) (json.RawMessage, error) {
 	if m, ok := s.metaTool(name); ok {
-		return orderedjson.Encode(m.forMode(s.live.Load().catalogueMode(set), "")), nil
+		w := m.forMode(s.live.Load().catalogueMode(set), "")
+		w.OutputSchema = outputSchema(m.Name)
+		return orderedjson.Encode(w), nil
 	}
 	t, err := s.resolveTool(set, name)
 	if err != nil {

@@ -20,6 +20,7 @@ type listArgs struct {
 	IncludeDisabled bool       `json:"include_disabled"`
 	Limit           int        `json:"limit"`
 	Cursor          tool.ID    `json:"cursor"`
+	Structured      bool       `json:"structured"`
 }
 
 // Page sizes of list_available_tools.
@@ -43,7 +44,7 @@ func checkLimit(limit, most int) error {
 // listCatalogue answers list_available_tools, page by page in the order of IDs. A cursor is the ID of the last tool
 // shown, so it stays valid when the catalogue changes, and needs no session. The count in the answer is that of all
 // pages.
-func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) listCatalogue(_ context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[listArgs](raw)
 	if err != nil {
 		return nil, err
@@ -55,13 +56,14 @@ func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw js
 	filter := tool.Filter{Servers: a.Server, Categories: a.Category, Disabled: a.IncludeDisabled}
 	set := s.currentSet()
 	var lines strings.Builder
-	total, shown, after := 0, 0, 0
+	shown, after := 0, 0
+	out := structuredList{Tools: []structuredTool{}}
 	var last tool.ID
 	for _, t := range set.All() {
 		if !filter.Match(t) {
 			continue
 		}
-		total++
+		out.Total++
 		switch id := t.ID(); {
 		case a.Cursor != "" && id <= a.Cursor:
 		case shown == limit:
@@ -70,19 +72,21 @@ func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw js
 			shown++
 			last = id
 			lines.WriteString(listedName(set, t) + listSummary(t) + "\n")
+			out.Tools = append(out.Tools, s.structuredTool(set, t))
 		}
 	}
-	if total == 0 {
-		return textResult("No tools. " + categoriesName + " lists the categories and servers."), nil
-	}
-	text := fmt.Sprintf("%d tools\n%s", total, lines.String())
-	if total == 1 {
+	text := fmt.Sprintf("%d tools\n%s", out.Total, lines.String())
+	switch out.Total {
+	case 0:
+		text = "No tools. " + categoriesName + " lists the categories and servers."
+	case 1:
 		text = "1 tool\n" + lines.String()
 	}
 	if after > 0 {
 		text += fmt.Sprintf("%d more; cursor: %s", after, last)
+		out.NextCursor = string(last)
 	}
-	return textResult(strings.TrimRight(text, "\n")), nil
+	return ownResult(req, a.Structured, strings.TrimRight(text, "\n"), out, nil), nil
 }
 
 // listSummary returns what follows a tool's name in a list: its summary, its state, and a warning.
@@ -115,18 +119,28 @@ func deprecatedMark(text string) string {
 }
 
 // listCategories answers list_tool_categories.
-func (s *Server) listCategories(context.Context, *mcp.CallToolRequest, json.RawMessage) (*rawResult, error) {
+func (s *Server) listCategories(_ context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decodeArguments[struct {
+		Structured bool `json:"structured"`
+	}](raw)
+	if err != nil {
+		return nil, err
+	}
 	set := s.currentSet()
+	out := structuredCategories{Categories: set.Categories(), Servers: set.Servers()}
+	for _, c := range out.Servers {
+		out.Total += c.Tools
+	}
 	var b strings.Builder
 	for _, part := range []struct {
 		label string
 		list  []tool.Count
-	}{{"Categories", set.Categories()}, {"Servers", set.Servers()}} {
+	}{{"Categories", out.Categories}, {"Servers", out.Servers}} {
 		b.WriteString(part.label + ":")
 		for i, c := range part.list {
 			fmt.Fprintf(&b, "%s %s %d", []string{"", ","}[min(i, 1)], oneLine(c.Name), c.Tools)
 		}
 		b.WriteByte('\n')
 	}
-	return textResult(strings.TrimRight(b.String(), "\n")), nil
+	return ownResult(req, a.Structured, strings.TrimRight(b.String(), "\n"), out, nil), nil
 }

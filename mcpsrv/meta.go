@@ -261,6 +261,11 @@ func (s *Server) checkMeta(m metaTool, args json.RawMessage) (json.RawMessage, e
 // refuseUnknown returns an Invalid error for parameters that the tool does not have. Its schema does not forbid them,
 // since every client would pay for that.
 func (m metaTool) refuseUnknown(args json.RawMessage) error {
+	if outputSchema(m.Name) != nil {
+		if o, err := orderedjson.ParseObject(args); err == nil {
+			args = o.Without(structuredKey).Bytes()
+		}
+	}
 	unknown := validate.Unknown(m.InputSchema, args)
 	if unknown == "" {
 		return nil

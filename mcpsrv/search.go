@@ -23,6 +23,8 @@ type searchArgs struct {
 	Category stringList  `json:"category"`
 	ReadOnly bool        `json:"read_only"`
 	Explain  bool        `json:"explain"`
+
+	Structured bool `json:"structured"`
 }
 
 // searchTools answers search_tools. In dynamic mode the tools it found join the session's list.
@@ -53,11 +55,8 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	}
 	s.enableFound(ctx, req, res)
 	s.recordSearch(req, res)
-	out := object{{Key: "content", Value: textContent(searchText(res, q.Detail))}, {
-		Key:   keyMeta,
-		Value: object{{Key: "tooldex/search", Value: searchFacts(res)}}.Bytes(),
-	}}
-	return &rawResult{raw: out.Bytes()}, nil
+	facts := object{{Key: "tooldex/search", Value: searchFacts(res)}}.Bytes()
+	return ownResult(req, a.Structured, searchText(res, q.Detail), structuredHits(res), facts), nil
 }
 
 // searchFacts returns, as JSON for _meta, the parts of an answer that are for a program and not for the model.
@@ -98,7 +97,7 @@ func searchText(res *tool.Result, detail tool.Detail) string {
 // writeHits writes the tools of one need, after advice if none of them fits.
 func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool.Advice, detail tool.Detail) {
 	if !confident || len(hits) == 0 {
-		writeAdvice(b, advice)
+		b.WriteString(adviceText(false, advice))
 		if len(hits) == 0 {
 			b.WriteByte('\n')
 			return
@@ -110,13 +109,18 @@ func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool
 	}
 }
 
-// writeAdvice writes that no tool fits, and what to try. It does not repeat what the message contains already.
-func writeAdvice(b *strings.Builder, a *tool.Advice) {
-	if a == nil || a.Message == "" {
-		b.WriteString("Probably no tool here does this.")
+// adviceText says that no tool fits, and what to try; "" for an answer that is confident. It does not repeat what the
+// message contains already.
+func adviceText(confident bool, a *tool.Advice) string {
+	if confident {
+		return ""
 	}
 	if a == nil {
-		return
+		return "Probably no tool here does this."
+	}
+	var b strings.Builder
+	if a.Message == "" {
+		b.WriteString("Probably no tool here does this.")
 	}
 	b.WriteString(oneLine(a.Message))
 	for _, part := range []struct {
@@ -124,12 +128,13 @@ func writeAdvice(b *strings.Builder, a *tool.Advice) {
 		list  []string
 	}{{"Not understood", a.NotUnderstood}, {"Servers that would", a.Kinds}, {"Nearest categories", a.Categories}} {
 		if len(part.list) > 0 && !strings.Contains(a.Message, part.list[0]) {
-			fmt.Fprintf(b, " %s: %s.", part.label, oneLine(strings.Join(part.list, ", ")))
+			fmt.Fprintf(&b, " %s: %s.", part.label, oneLine(strings.Join(part.list, ", ")))
 		}
 	}
 	for _, u := range a.Excluded {
 		b.WriteString(" " + oneLine(u.Text))
 	}
+	return b.String()
 }
 
 // sameElsewhere returns the names of the same tool on other servers, as clients call it there, or "".

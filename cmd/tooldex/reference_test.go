@@ -420,10 +420,13 @@ func TestReferenceMCP(t *testing.T) {
 	for _, mode := range []string{"search", "dynamic"} {
 		cmd := servingCommand(t, t.TempDir(), "serve", "--stdio", "--demo", "--mode", mode, "--summary",
 			"(Here stands what can be found.)")
-		c, err := mcp.NewClient(&mcp.Implementation{Name: "reference", Version: "1"}, nil).
-			// which has sessions, that dynamic needs
-			Connect(t.Context(), &mcp.CommandTransport{Command: cmd},
-				&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+		client := mcp.NewClient(&mcp.Implementation{Name: "reference", Version: "1"}, nil)
+		if err := mcp.AddSendingCustomMethod[*describeParams, *describedTool](client, "tools/describe"); err != nil {
+			t.Fatal(err)
+		}
+		// which has sessions, that dynamic needs
+		c, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd},
+			&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -438,12 +441,41 @@ func TestReferenceMCP(t *testing.T) {
 			}
 			listed[m.Name] = true
 			writeMetaTool(t, &b, m)
+			writeMetaOutput(t, &b, c, m.Name)
 			if mode == "dynamic" {
 				b.WriteString("\nListed in the mode `dynamic` alone.\n")
 			}
 		}
 	}
 	published(t, "mcp-tools.md", b.String())
+}
+
+// describeParams and describedTool are what tools/describe takes and returns.
+type describeParams struct {
+	mcp.ParamsBase
+	Name string `json:"name"`
+}
+
+type describedTool struct {
+	mcp.ResultBase
+	Tool struct {
+		OutputSchema *apiSchema `json:"outputSchema"`
+	} `json:"tool"`
+}
+
+// writeMetaOutput lists the members of a tool's structured result, which tools/list leaves out.
+func writeMetaOutput(t *testing.T, b *strings.Builder, c *mcp.ClientSession, name string) {
+	t.Helper()
+	res, err := mcp.CallCustomMethod[*describeParams, *describedTool](t.Context(), c, "tools/describe",
+		&describeParams{Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Tool.OutputSchema == nil {
+		return
+	}
+	b.WriteString("\nThe [structured result](mcp.md#structured-results):\n\n| member | type | |\n|---|---|---|\n")
+	res.Tool.OutputSchema.writeFields(b, "")
 }
 
 func writeMetaTool(t *testing.T, b *strings.Builder, m *mcp.Tool) {
