@@ -325,9 +325,11 @@ const maxUnpacked = 64 << 20
 
 // decompressBytes reverses compress. An error means that the base is damaged.
 func decompressBytes(b []byte) ([]byte, error) {
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
-	if err != nil || len(plain) > maxUnpacked {
+	var plain bytes.Buffer
+	plain.Grow(3*len(b) + bytes.MinRead) // texts shrink to some 40 %
+	_, err := plain.ReadFrom(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
+	if err != nil || plain.Len() > maxUnpacked {
 		return nil, errors.Join(errShort, err)
 	}
-	return plain, nil
+	return plain.Bytes(), nil
 }

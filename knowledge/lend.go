@@ -319,11 +319,22 @@ func (l *Lender) meanVector(utterances []string) []float32 {
 	return sum
 }
 
-// heaviestTerms returns the n heaviest terms, heaviest first.
+// heaviestTerms returns the n heaviest terms, heaviest first, and those of equal weight by their text.
 func heaviestTerms(m map[string]float32, n int) []index.Term {
-	out := make([]index.Term, 0, len(m))
+	var least float32
+	if len(m) > n {
+		weights := make([]float32, 0, len(m))
+		for _, w := range m {
+			weights = append(weights, w)
+		}
+		slices.Sort(weights) // numbers alone sort several times faster than terms
+		least = weights[len(weights)-n]
+	}
+	out := make([]index.Term, 0, n+n/4)
 	for t, w := range m {
-		out = append(out, index.Term{Text: t, Weight: w})
+		if w >= least {
+			out = append(out, index.Term{Text: t, Weight: w})
+		}
 	}
 	slices.SortFunc(out, func(a, b index.Term) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Text, b.Text))
