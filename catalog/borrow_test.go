@@ -118,7 +118,7 @@ func TestBorrowVector(t *testing.T) {
 	one := threeTools()[0]
 	one.NoBorrow = true
 	x := &searchable{m: m}
-	e := []entry{{one, one.Hash()}}
+	e := []entry{{tool: one, hash: one.Hash()}}
 	made, err := x.prepare(t.Context(), e, newDerived(), func(int, int) {})
 	if err != nil {
 		t.Fatal(err)

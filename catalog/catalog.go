@@ -170,7 +170,7 @@ func (c *Catalog) loadState(ctx context.Context) error {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
 		st := newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
-		err = c.prepareAndStore(ctx, st, st.entries, &store.Batch{})
+		err = c.prepareAndStore(ctx, st, st.allEntries(), &store.Batch{})
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
@@ -201,7 +201,7 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 		if err != nil || batch.Empty() {
 			return err
 		}
-		err = c.prepareAndStore(ctx, next, next.entries, batch)
+		err = c.prepareAndStore(ctx, next, next.allEntries(), batch)
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}

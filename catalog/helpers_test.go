@@ -78,7 +78,7 @@ func (x *textIndex) prepare(_ context.Context, entries []entry, have *derived, p
 	}
 	for _, e := range entries {
 		h := store.HashText(e.tool.Description)
-		if _, ok := have.vectors[h]; !ok {
+		if _, ok := have.vectors[h]; !ok && !e.held {
 			x.made = append(x.made, e.tool.Description)
 			out.vectors[h] = store.Quantize([]float32{float32(len(e.tool.Description))})
 		}

@@ -252,9 +252,7 @@ func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) erro
 		texts []byte
 		tools []*tool.Tool
 	)
-	both := slices.Concat(st.entries, st.held)
-	slices.SortFunc(both, func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) })
-	for _, e := range both {
+	for _, e := range st.allEntries() {
 		held := ""
 		if r, ok := st.records[e.tool.ID()]; ok {
 			held = st.trust.HoldReason(formOf(r))

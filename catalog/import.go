@@ -177,7 +177,7 @@ func (im *importing) store(ctx context.Context, batch *store.Batch, only bool) e
 	var entries []entry
 	if only {
 		st.mergeOverlays()
-		entries = st.entries
+		entries = st.allEntries()
 	} else {
 		entries = st.changedEntries(batch)
 	}
@@ -197,7 +197,7 @@ func (im *importing) finish(ctx context.Context) error {
 		return nil
 	}
 	im.st.mergeOverlays()
-	err := im.c.prepareAndStore(ctx, im.st, im.st.entries, &store.Batch{})
+	err := im.c.prepareAndStore(ctx, im.st, im.st.allEntries(), &store.Batch{})
 	return errors.Join(err, im.publish(ctx))
 }
 

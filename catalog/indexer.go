@@ -14,7 +14,9 @@ type indexer interface {
 	// view returns which vectors and analyses are to be loaded: those of this model and this version of the knowledge.
 	view() store.View
 	// prepare returns what the tools of entries need and have lacks. It is called with all tools at each change, so it
-	// must be quick about those that need nothing. It never returns nil: after an error, what was made so far is kept.
+	// must be quick about those that need nothing. Held tools are analysed, since they are rivals of the others, but not
+	// embedded: the model may be somebody else's service. It never returns nil: after an error, what was made so far is
+	// kept.
 	prepare(ctx context.Context, entries []entry, have *derived, progress func(done, total int)) (*derived, error)
 	// release drops what prepare keeps from one call to the next of one import.
 	release()
@@ -22,10 +24,11 @@ type indexer interface {
 	publish(ctx context.Context, set *tool.Set, entries []entry, have *derived) error
 }
 
-// entry is a tool as it is served, overlays applied, with its content hash.
+// entry is a tool as it is served or held, overlays applied, with its content hash.
 type entry struct {
 	tool *tool.Tool
 	hash tool.Hash
+	held bool
 }
 
 // derived is what is computed from tools once and stored: vectors by the text they stand for, and encoded analyses (see

@@ -14,11 +14,12 @@ import (
 
 // preparedLayout is the version of the binary form of prepared, and of the analysis that fills it. Raise it whenever
 // the same tool would be analysed differently: entries of another version are made again.
-const preparedLayout = 3
+const preparedLayout = 4
 
 // prepared is a tool as it is stored for the index: its analysis, and what was lent to it.
 type prepared struct {
 	text      store.TextHash // of the text whose vector is the tool's own
+	rivals    uint64         // the tools of its server when it was analysed, see rivalGroup
 	effect    knowledge.Effect
 	fields    [index.NumFields][]index.Term
 	landmarks []index.Landmark
@@ -54,6 +55,7 @@ const termUnits = 256
 // component of the vector.
 func (p *prepared) encode() []byte {
 	b := append([]byte{preparedLayout}, p.text[:]...)
+	b = binary.LittleEndian.AppendUint64(b, p.rivals)
 	b = append(b, byte(p.effect))
 	for _, terms := range p.fields {
 		b = binary.AppendUvarint(b, uint64(len(terms)))
@@ -90,6 +92,16 @@ func textOf(b []byte) (h store.TextHash, ok bool) {
 	return store.TextHash(b[1:]), true
 }
 
+// rivalsOf decodes only with which tools of its server the tool was analysed. It returns false if b has another version
+// or cannot be a prepared tool.
+func rivalsOf(b []byte) (uint64, bool) {
+	h, ok := textOf(b)
+	if !ok || len(b) < 1+len(h)+8 {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(b[1+len(h):]), true
+}
+
 // decodePrepared decodes what encode returned. For any other bytes it returns an error and never panics. The result
 // shares no memory with b.
 func decodePrepared(b []byte) (p prepared, err error) {
@@ -98,6 +110,8 @@ func decodePrepared(b []byte) (p prepared, err error) {
 		return prepared{}, errPrepared
 	}
 	r := byteReader{b: b[1+len(p.text):]}
+	p.rivals, _ = rivalsOf(b)
+	r.skipBytes(8)
 	p.effect = knowledge.Effect(r.readByte())
 	text := string(r.b) // one copy for all the words
 	for f := range p.fields {

@@ -98,29 +98,27 @@ func (x *searchable) view() store.View {
 	return v
 }
 
-// analysisChunk is how many tools are analysed or embedded between two reports of progress.
+// analysisChunk is about how many tools are analysed or embedded between two reports of progress.
 const analysisChunk = 256
 
-// prepare analyses the tools whose analysis is not in have, and embeds what lacks a vector. After an error it returns
-// what was made so far, so that the next attempt need not repeat it.
+// prepare analyses the tools whose analysis is not in have or was made beside other tools of their server, and embeds
+// what lacks a vector. After an error it returns what was made so far, so that the next attempt need not repeat it.
 func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived,
 	progress func(done, total int),
 ) (*derived, error) {
 	made := newDerived()
-	var raw []entry
-	for _, e := range entries {
-		if _, ok := textOf(have.lent[e.hash]); !ok {
-			raw = append(raw, e)
-		}
-	}
+	rivals := x.countRivals(entries)
+	raw := rivals.toAnalyse(entries, have)
 	if len(raw) > 0 && x.m.Base != nil && x.lender == nil {
 		x.lender = x.m.Base.Lender(x.m.Encoder)
 	}
-	for start := 0; start < len(raw); start += analysisChunk {
-		if err := x.analyseTools(ctx, x.lender, raw[start:min(start+analysisChunk, len(raw))], made); err != nil {
+	done := 0
+	for part := range chunksOfServers(raw, analysisChunk) {
+		if err := x.analyseTools(ctx, x.lender, part, rivals, made); err != nil {
 			return made, err
 		}
-		progress(min(start+analysisChunk, len(raw)), len(raw))
+		done += len(part)
+		progress(done, len(raw))
 	}
 	if x.embedLater {
 		return made, nil
@@ -128,16 +126,25 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 	return made, x.embedMissing(ctx, entries, have, made)
 }
 
-// analyseTools analyses the tools of part on all processors, and stores the encoded results in made.lent. A nil lender
-// lends nothing.
-func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender, part []entry, made *derived) error {
+// analyseTools analyses the tools of part on all processors, and stores the encoded results in made.lent. Rivals are
+// all in the same part. A nil lender lends nothing.
+func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender, part []entry, rivals rivals,
+	made *derived,
+) error {
 	texts, loans := make([]embed.Document, len(part)), make([]knowledge.Loan, len(part))
 	inParallel(len(part), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.ToolText(part[i].tool) }
 	})
+	servers, signatures := make([]string, len(part)), map[string]uint64{}
+	for i, e := range part {
+		if rivals.has(e) {
+			servers[i] = e.tool.Server
+			signatures[servers[i]] += signText(hashText(&texts[i]))
+		}
+	}
 	if lender != nil {
 		var err error
-		if loans, err = lender.Lend(ctx, texts); err != nil {
+		if loans, err = lender.Lend(ctx, texts, servers); err != nil {
 			return fmt.Errorf("lend to tools: %w", err)
 		}
 		for i := range loans {
@@ -154,6 +161,7 @@ func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender,
 		an := new(knowledge.Analyzer)
 		return func(i int) {
 			p := prepare(an, part[i].tool, &texts[i], &loans[i])
+			p.rivals = signatures[servers[i]]
 			encoded[i] = p.encode()
 		}
 	})
@@ -210,6 +218,9 @@ func (x *searchable) embedMissing(ctx context.Context, entries []entry, have, ma
 	)
 	seen := map[store.TextHash]bool{}
 	for _, e := range entries {
+		if e.held {
+			continue
+		}
 		b, ok := made.lent[e.hash]
 		if !ok {
 			b = have.lent[e.hash]

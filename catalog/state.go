@@ -144,24 +144,24 @@ func (st *state) mergeOverlays() {
 			st.entries = append(st.entries, e)
 		}
 	}
-	byID := func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) }
-	slices.SortFunc(st.entries, byID)
-	slices.SortFunc(st.held, byID)
+	slices.SortFunc(st.entries, compareID)
+	slices.SortFunc(st.held, compareID)
 }
 
 // serve returns a tool as it is served, or as it is held. A tool with a warning is a copy, with hidden characters
 // removed from its schemas, and so is one that says in its texts that it is deprecated; an overlay may deny that.
 func (st *state) serve(r store.Record) (e entry, held bool) {
-	e = entry{r.Tool, r.Hash}
+	e = entry{tool: r.Tool, hash: r.Hash}
 	if d := sanitize.Deprecation(r.Tool); d != r.Tool.Deprecated {
 		marked := *r.Tool
 		marked.Deprecated = d
 		e.tool = &marked
 	}
 	if patched, ok, _ := st.withPatches(e.tool); ok {
-		e = entry{patched, patched.Hash()}
+		e = entry{tool: patched, hash: patched.Hash()}
 	}
 	if st.trust.HoldReason(formOf(r)) != "" {
+		e.held = true
 		return e, true
 	}
 	if w := st.trust.Warning(formOf(r)); w != "" {
@@ -174,24 +174,39 @@ func (st *state) serve(r store.Record) (e entry, held bool) {
 	return e, false
 }
 
-// changedEntries returns what is served of the tools that a batch is about, after it was applied.
+// allEntries returns the served and the held tools, sorted by ID. What is prepared of tools must not depend on which of
+// them are held: that differs between processes of different policies, which share what they prepare.
+func (st *state) allEntries() []entry {
+	out := slices.Concat(st.entries, st.held)
+	slices.SortFunc(out, compareID)
+	return out
+}
+
+// changedEntries returns all tools of the servers that a batch is about, after it was applied, sorted by ID.
 func (st *state) changedEntries(b *store.Batch) []entry {
+	changed := map[string]bool{}
+	for _, r := range b.Records {
+		changed[r.Tool.Server] = true
+	}
+	for _, id := range b.Remove {
+		changed[id.Server()] = true
+	}
+	for id := range b.Trust {
+		changed[id.Server()] = true
+	}
 	var out []entry
-	add := func(r store.Record) {
-		if e, held := st.serve(r); !held {
+	for _, r := range st.records {
+		if changed[r.Tool.Server] {
+			e, _ := st.serve(r)
 			out = append(out, e)
 		}
 	}
-	for _, r := range b.Records {
-		add(r)
-	}
-	for id := range b.Trust { // it may be held no longer
-		if r, ok := st.records[id]; ok {
-			add(r)
-		}
-	}
+	slices.SortFunc(out, compareID)
 	return out
 }
+
+// compareID orders entries by the IDs of their tools.
+func compareID(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) }
 
 // visibleSet returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay
 // the same while they are held.

@@ -9,6 +9,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/index"
+	"tooldex/knowledge"
 	"tooldex/tool"
 )
 
@@ -116,14 +117,36 @@ func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry
 	have.addContent(st.derived)
 	lender := x.m.Base.Lender(x.m.Encoder)
 	lender.Without = isHeldOut
-	if err := x.analyseTools(ctx, lender, asked, have); err != nil {
+	if err := x.analyseAlone(ctx, lender, st, asked, have); err != nil {
 		return nil, err
 	}
 	own := &searchable{m: x.m, o: x.o} // the catalogue may be using x
-	made, err := own.prepare(ctx, st.entries, have, func(int, int) {})
+	made, err := own.prepare(ctx, st.allEntries(), have, func(int, int) {})
 	if err != nil {
 		return nil, err
 	}
 	have.addContent(made)
 	return x.buildSnapshot(tool.NewSet(st.servedTools(), ""), st.entries, have)
+}
+
+// analyseAlone analyses some tools of a state beside all of their rivals, and adds to have only their analyses.
+func (x *searchable) analyseAlone(ctx context.Context, lender *knowledge.Lender, st *state, some []entry,
+	have *derived,
+) error {
+	servers := map[string]bool{}
+	for _, e := range some {
+		servers[e.tool.Server] = true
+	}
+	all := st.allEntries()
+	beside := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !servers[e.tool.Server] })
+	made := newDerived()
+	for part := range chunksOfServers(beside, analysisChunk) {
+		if err := x.analyseTools(ctx, lender, part, x.countRivals(all), made); err != nil {
+			return err
+		}
+	}
+	for _, e := range some {
+		have.lent[e.hash] = made.lent[e.hash]
+	}
+	return nil
 }

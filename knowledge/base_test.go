@@ -158,7 +158,7 @@ func useAll(t testing.TB, b *Base, enc Encoder) {
 		}
 	}
 	tools := []*tool.Tool{{Server: "a", Name: "create_issue", Description: "Opens a new issue."}, {}}
-	if loans, err := b.Lender(enc).Lend(t.Context(), textsOf(tools)); err == nil && len(loans) != len(tools) {
+	if loans, err := b.Lender(enc).Lend(t.Context(), textsOf(tools), nil); err == nil && len(loans) != len(tools) {
 		t.Errorf("%d loans for %d tools", len(loans), len(tools))
 	}
 }

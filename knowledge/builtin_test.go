@@ -107,7 +107,7 @@ func TestBuiltinLends(t *testing.T) {
 		{Server: "post", Name: "mail_out", Description: "Sends an email to one or more recipients."},
 		{Server: "meteo", Name: "forecast", Description: "Weather forecast for a city for the next days."},
 	}
-	loans, err := b.Lender(encoder(t)).Lend(t.Context(), texts(tools))
+	loans, err := b.Lender(encoder(t)).Lend(t.Context(), texts(tools), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func BenchmarkLend(b *testing.B) {
 	lender := base.Lender(enc)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := lender.Lend(b.Context(), texts(tools)); err != nil {
+		if _, err := lender.Lend(b.Context(), texts(tools), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -63,7 +63,7 @@ func TestGlossary(t *testing.T) {
 	loans, err := lender.Lend(t.Context(), []embed.Document{
 		{Name: "close_issue", Description: "Closes an issue of the tracker."},
 		{Name: "list_issue_links", Description: "Lists the links of an issue of the tracker."},
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

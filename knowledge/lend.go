@@ -28,7 +28,7 @@ type Loan struct {
 type Lent struct {
 	Archetype int
 	Like      float32 // 0 to 1, comparable between tools
-	Weight    float32 // weight of its loan, 1 for the nearest
+	Weight    float32 // weight of its words, 1 for the greatest
 }
 
 // Lending is soft: many archetypes, weighted by (likeness / best)^sharpness. The figures were measured on tools of
@@ -41,6 +41,7 @@ const (
 	contrary   = .75 // by which likeness is multiplied where the effects of two operations differ
 	candidates = 400
 	maxTerms   = 220 // of one loan, the heaviest
+	rivalry    = 2.0 // by this power of (likeness / likeness of the server's likest tool) an archetype lends fewer words
 	surely     = .65 // likeness from which a tool is of a known kind; below it all that is lent shrinks
 	doubt      = 2.0 // by this power of the likeness
 )
@@ -58,6 +59,7 @@ type Lender struct {
 	once    sync.Once
 	said    []onceSaid
 	blocks  []onceBlock
+	workers sync.Pool // of *lendWorker
 }
 
 // onceSaid is what one archetype lends, read when the archetype first lends anything.
@@ -80,37 +82,75 @@ func (b *Base) Lender(enc Encoder) *Lender {
 	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
 }
 
-// Lend returns a loan for each tool, in the order of texts, which are made by Text. It uses all processors, and ends
-// early with ctx's error when ctx ends. The first error of reading the base ends it too.
-func (l *Lender) Lend(ctx context.Context, texts []embed.Document) ([]Loan, error) {
-	out := make([]Loan, len(texts))
+// Lend returns a loan for each tool, in the order of texts, which are made by [ToolText]. Tools of one server compete
+// for the words of an archetype: servers has the server of each tool, "" for a tool that competes with none, and may be
+// nil. So a loan depends on the tools of the same server in the same call, and on nothing else. Lend uses all
+// processors, and ends early with ctx's error when ctx ends. The first error of reading the base ends it too.
+func (l *Lender) Lend(ctx context.Context, texts []embed.Document, servers []string) ([]Loan, error) {
+	near, loans := make([][]Lent, len(texts)), make([]Loan, len(texts))
+	err := l.eachTool(ctx, len(texts), func(w *lendWorker, i int) error {
+		near[i] = w.nearestArchetypes(&texts[i])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	best := map[string]map[int]float32{} // by server and archetype, the likeness of the server's likest tool
+	for i, server := range servers {
+		if server == "" {
+			continue
+		}
+		of := best[server]
+		if of == nil {
+			of = map[int]float32{}
+			best[server] = of
+		}
+		for _, a := range near[i] {
+			of[a.Archetype] = max(of[a.Archetype], a.Like)
+		}
+	}
+	err = l.eachTool(ctx, len(texts), func(w *lendWorker, i int) (err error) {
+		var rivals map[int]float32
+		if i < len(servers) {
+			rivals = best[servers[i]]
+		}
+		loans[i], err = w.lendTo(&texts[i], near[i], rivals)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return loans, nil
+}
+
+// eachTool calls do for 0 to n-1 on all processors, until the first error or the end of ctx, and returns that error.
+func (l *Lender) eachTool(ctx context.Context, n int, do func(w *lendWorker, i int) error) error {
 	var (
 		next  atomic.Int64
 		group sync.WaitGroup
 		first atomic.Pointer[error]
 	)
-	for range min(runtime.GOMAXPROCS(0), max(len(texts), 1)) {
+	for range min(runtime.GOMAXPROCS(0), max(n, 1)) {
 		group.Go(func() {
-			w := l.newWorker()
+			w := l.takeWorker()
+			defer l.workers.Put(w)
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(texts) || ctx.Err() != nil || first.Load() != nil {
+				if i >= n || ctx.Err() != nil || first.Load() != nil {
 					return
 				}
-				loan, err := w.lendTo(&texts[i])
-				if err != nil {
+				if err := do(w, i); err != nil {
 					first.CompareAndSwap(nil, &err)
 					return
 				}
-				out[i] = loan
 			}
 		})
 	}
 	group.Wait()
 	if err := first.Load(); err != nil {
-		return nil, *err
+		return *err
 	}
-	return out, ctx.Err()
+	return ctx.Err()
 }
 
 // lendWorker holds the buffers that one goroutine reuses from tool to tool.
@@ -125,8 +165,11 @@ type lendWorker struct {
 	shares map[int]float32
 }
 
-// newWorker returns the buffers that one goroutine needs to lend.
-func (l *Lender) newWorker() *lendWorker {
+// takeWorker returns the buffers that one goroutine needs to lend, those of an earlier call if there are some.
+func (l *Lender) takeWorker() *lendWorker {
+	if w, ok := l.workers.Get().(*lendWorker); ok {
+		return w
+	}
 	n := l.base.Len()
 	l.once.Do(func() {
 		l.vectors = make([]float32, n*l.enc.Dims)
@@ -140,19 +183,31 @@ func (l *Lender) newWorker() *lendWorker {
 	}
 }
 
-// lendTo returns what the archetypes lend to one tool, given its texts. The result shares nothing with the buffers.
-func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
-	found := w.nearestArchetypes(t)
-	if len(found) == 0 {
+// lendTo returns what the nearest archetypes lend to one tool, given its texts. Rivals has the highest likeness of any
+// tool of its server to an archetype; nil if there is no other. An archetype lends its words above all to the likest of
+// them, so that tools of one server, which are like the same archetypes, are told apart. The mean vector does not
+// compete: it is too coarse to gain by it. The result shares nothing with the buffers.
+func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float32) (Loan, error) {
+	if len(near) == 0 {
 		return Loan{}, nil
 	}
-	loan := Loan{From: found, Vector: make([]float32, w.enc.Dims)}
+	loan := Loan{From: near, Vector: make([]float32, w.enc.Dims)}
 	clear(w.sums)
 	clear(w.shares)
+	lending := loan.From[:min(lenders, len(near))]
+	var most float32
+	for k := range lending {
+		f := &lending[k]
+		f.Weight = power(f.Like/near[0].Like, sharpness)
+		if like := rivals[f.Archetype]; like > 0 {
+			f.Weight *= power(f.Like/like, rivalry)
+		}
+		most = max(most, f.Weight)
+	}
 	var total float32
-	for k := range loan.From[:min(lenders, len(found))] {
-		f := &loan.From[k]
-		f.Weight = float32(math.Pow(float64(f.Like/found[0].Like), sharpness))
+	for k := range lending {
+		f := &lending[k]
+		f.Weight /= most
 		terms, mean, err := w.archetypeSayings(f.Archetype, &w.an)
 		if err != nil {
 			return Loan{}, err
@@ -160,7 +215,7 @@ func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 		addWeighted(w.sums, terms, f.Weight)
 		w.shares[w.base.domain(f.Archetype)] += f.Weight
 		total += f.Weight
-		vector.Axpy(loan.Vector, mean, f.Weight)
+		vector.Axpy(loan.Vector, mean, power(f.Like/near[0].Like, sharpness))
 	}
 	normalize(loan.Vector)
 	for d := range w.shares {
@@ -168,7 +223,7 @@ func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 	}
 	words := w.base.glossary()
 	words.addTerms(w.an.Terms(nil, t.Name), w.shares, w.sums)
-	sure := float32(math.Pow(math.Min(1, float64(found[0].Like)/surely), doubt))
+	sure := power(min(1, near[0].Like/surely), doubt)
 	for i := range loan.Vector {
 		loan.Vector[i] *= sure
 	}
@@ -178,6 +233,9 @@ func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 	loan.Terms = heaviestTerms(w.sums, maxTerms)
 	return loan, nil
 }
+
+// power returns x to the power of y.
+func power(x float32, y float64) float32 { return float32(math.Pow(float64(x), y)) }
 
 // nearestArchetypes scores candidates by words and cosine and returns the most similar, at most resembled. Only the
 // beginning of a description counts for words.

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	stdcmp "cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,7 +55,7 @@ func textsOf(tools []*tool.Tool) []embed.Document {
 
 func mustLend(t testing.TB, b *Base, enc Encoder, tools []*tool.Tool) []Loan {
 	t.Helper()
-	loans, err := b.Lender(enc).Lend(t.Context(), textsOf(tools))
+	loans, err := b.Lender(enc).Lend(t.Context(), textsOf(tools), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestLendWithout(t *testing.T) {
 	lent := func(without func(string) bool) Loan {
 		l := b.Lender(enc)
 		l.Without = without
-		loans, err := l.Lend(t.Context(), texts)
+		loans, err := l.Lend(t.Context(), texts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +170,7 @@ func TestLendIsDeterministic(t *testing.T) {
 		order := slices.Clone(tools)
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		group.Go(func() {
-			loans, err := shared.Lend(t.Context(), textsOf(order))
+			loans, err := shared.Lend(t.Context(), textsOf(order), nil)
 			if err != nil {
 				t.Error(err)
 				return
@@ -182,7 +183,7 @@ func TestLendIsDeterministic(t *testing.T) {
 		})
 	}
 	group.Wait()
-	one, err := b.Lender(enc).Lend(t.Context(), textsOf(tools[2:3]))
+	one, err := b.Lender(enc).Lend(t.Context(), textsOf(tools[2:3]), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,14 +192,63 @@ func TestLendIsDeterministic(t *testing.T) {
 	}
 }
 
+// TestLendAmongRivals: of two tools of one server that are like one archetype, the likest borrows most of its words.
+// Tools of other servers, and which order they come in, change nothing.
+func TestLendAmongRivals(t *testing.T) {
+	b, enc := smallBase(t), fakeEncoder(64)
+	like := smallTools(t)[0]
+	near := &tool.Tool{Server: like.Server, Name: like.Name + "_history", Description: like.Description}
+	tools := []*tool.Tool{like, near}
+	lend := func(servers []string) []Loan {
+		loans, err := b.Lender(enc).Lend(t.Context(), textsOf(tools), servers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loans
+	}
+	weight := func(l Loan, archetype int) float32 {
+		for _, f := range l.From {
+			if f.Archetype == archetype {
+				return f.Weight / l.From[0].Weight
+			}
+		}
+		t.Fatalf("the tool is not like archetype %d: %v", archetype, l.From)
+		return 0
+	}
+	alone, rivals, apart := lend(nil), lend([]string{"s", "s"}), lend([]string{"s", "r"})
+	if d := cmp.Diff(alone, apart); d != "" {
+		t.Errorf("tools of two servers are rivals (-alone +apart):\n%s", d)
+	}
+	fewer := false
+	for k, f := range alone[1].From[:min(lenders, len(alone[1].From))] {
+		was, now := weight(alone[1], f.Archetype), weight(rivals[1], f.Archetype)
+		fewer = fewer || now < was-1e-4
+		if rivals[1].From[k].Archetype != f.Archetype || rivals[1].From[k].Like != f.Like {
+			t.Errorf("its likeness changes: %v, then %v", alone[1].From[k], rivals[1].From[k])
+		}
+	}
+	if d := cmp.Diff(alone[1].Vector, rivals[1].Vector); d != "" {
+		t.Errorf("its vector changes:\n%s", d)
+	}
+	if !fewer {
+		t.Errorf("the rival borrows as before: %v", rivals[1].From)
+	}
+	for _, l := range rivals {
+		most := slices.MaxFunc(l.From, func(a, b Lent) int { return stdcmp.Compare(a.Weight, b.Weight) })
+		if most.Weight != 1 {
+			t.Errorf("the greatest weight is %v", most.Weight)
+		}
+	}
+}
+
 func TestLendEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := smallBase(t).Lender(fakeEncoder(64))
-	if _, err := l.Lend(ctx, textsOf(smallTools(t))); !errors.Is(err, context.Canceled) {
+	if _, err := l.Lend(ctx, textsOf(smallTools(t)), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if loans, err := l.Lend(t.Context(), nil); err != nil || len(loans) != 0 {
+	if loans, err := l.Lend(t.Context(), nil, nil); err != nil || len(loans) != 0 {
 		t.Errorf("no tools: %v, %v", loans, err)
 	}
 }
