@@ -49,6 +49,10 @@ func (e *Engine) estimateConfidence(a request, full string, r *scored, order []i
 		j.asks = 1 // without knowledge of what people ask for, every text is taken for a request
 	}
 	j.probability, j.first = j.asks*fits.probability(&j.evidence), j.asks*first.probability(&j.evidence)
+	if j.evidence[evLearned] > 0 {
+		// The two were fitted apart. Where use says that the best tool serves, so does some tool.
+		j.probability = max(j.probability, j.first)
+	}
 	if r.exact {
 		j.asks, j.probability, j.first = 1, 1, 1
 	}

@@ -4,47 +4,47 @@ package search
 
 // leastProbability is the probability below which no tool is said to fit: 95.5 % of the requests that a tool serves
 // lie above it, in the worlds that the regressions were fitted to.
-const leastProbability = 0.170
+const leastProbability = 0.175
 
 // weighAll returns the regressions: whether a request asks for a tool, whether some tool does what it asks for, and
 // whether the best one does.
 func weighAll() (asks, fits, first logistic) {
-	asks = logistic{bias: -10.949, weights: Evidence{
-		evCosine:     4.638,
-		evKnown:      3.975,
-		evUnderstood: 1.073,
-		evWords:      1.867,
-		evTalk:       -0.686,
-		evTranslated: -0.345,
+	asks = logistic{bias: -10.956, weights: Evidence{
+		evCosine:     4.617,
+		evKnown:      3.974,
+		evUnderstood: 1.077,
+		evWords:      1.878,
+		evTalk:       -0.685,
+		evTranslated: -0.348,
 	}}
-	fits = logistic{bias: 3.726, weights: Evidence{
-		evCosine:   11.561,
-		evMean:     3.483,
-		evPresence: 2.131,
-		evKnown:    -7.589,
-		evGap:      -1.500,
-		evKind:     -1.346,
-		evCovered:  0.129,
-		evOwn:      0.862,
-		evOpposite: -0.528,
-		evAgree:    -3.842,
-		evFifth:    -1.105,
-		evSize:     -0.197,
+	fits = logistic{bias: 4.103, weights: Evidence{
+		evCosine:   11.781,
+		evMean:     3.312,
+		evPresence: 2.044,
+		evKnown:    -7.848,
+		evGap:      -1.453,
+		evKind:     -1.274,
+		evCovered:  0.168,
+		evOwn:      0.902,
+		evOpposite: -0.468,
+		evAgree:    -4.220,
+		evFifth:    -1.099,
+		evSize:     -0.196,
 		evLearned:  learnedWeight,
 	}}
-	first = logistic{bias: -2.919, weights: Evidence{
-		evCosine:   12.132,
-		evMean:     -3.187,
-		evPresence: 0.693,
-		evKnown:    -7.615,
-		evGap:      -0.796,
-		evKind:     -0.537,
-		evCovered:  0.431,
-		evOwn:      0.677,
-		evOpposite: -0.621,
-		evAgree:    3.639,
-		evFifth:    -3.327,
-		evSize:     -0.182,
+	first = logistic{bias: -2.724, weights: Evidence{
+		evCosine:   12.235,
+		evMean:     -2.660,
+		evPresence: 0.608,
+		evKnown:    -7.761,
+		evGap:      -0.545,
+		evKind:     -0.483,
+		evCovered:  0.420,
+		evOwn:      0.758,
+		evOpposite: -0.733,
+		evAgree:    3.436,
+		evFifth:    -3.513,
+		evSize:     -0.166,
 		evLearned:  learnedWeight,
 	}}
 	return asks, fits, first
@@ -52,33 +52,33 @@ func weighAll() (asks, fits, first logistic) {
 
 // weighWithoutCosines returns the same for models whose cosines have another scale, and for none.
 func weighWithoutCosines() (asks, fits, first logistic) {
-	asks = logistic{bias: -10.371, weights: Evidence{
+	asks = logistic{bias: -10.377, weights: Evidence{
 		evKnown:      5.621,
-		evUnderstood: 1.215,
-		evWords:      1.948,
+		evUnderstood: 1.221,
+		evWords:      1.947,
 		evTalk:       -0.706,
-		evTranslated: -0.355,
+		evTranslated: -0.353,
 	}}
-	fits = logistic{bias: 2.600, weights: Evidence{
-		evPresence: 3.642,
-		evKnown:    -1.755,
-		evGap:      -6.781,
-		evKind:     -1.667,
-		evCovered:  0.474,
-		evOwn:      0.987,
-		evOpposite: -0.444,
-		evSize:     -0.321,
+	fits = logistic{bias: 2.617, weights: Evidence{
+		evPresence: 3.553,
+		evKnown:    -1.792,
+		evGap:      -6.829,
+		evKind:     -1.604,
+		evCovered:  0.476,
+		evOwn:      1.041,
+		evOpposite: -0.391,
+		evSize:     -0.319,
 		evLearned:  learnedWeight,
 	}}
-	first = logistic{bias: 1.026, weights: Evidence{
-		evPresence: 1.523,
-		evKnown:    -0.472,
-		evGap:      -6.909,
-		evKind:     -0.565,
-		evCovered:  0.791,
-		evOwn:      1.400,
-		evOpposite: -0.929,
-		evSize:     -0.307,
+	first = logistic{bias: 1.036, weights: Evidence{
+		evPresence: 1.468,
+		evKnown:    -0.493,
+		evGap:      -6.801,
+		evKind:     -0.492,
+		evCovered:  0.799,
+		evOwn:      1.464,
+		evOpposite: -1.036,
+		evSize:     -0.313,
 		evLearned:  learnedWeight,
 	}}
 	return asks, fits, first
