@@ -30,9 +30,9 @@ func newServersImport(a *app) *cobra.Command {
 			"Clients: " + strings.Join(clients.Names(), ", "),
 		Example: "  tooldex servers import --dry-run\n  tooldex servers import --from claude-code --from cursor",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			docs, err := a.clientDocuments(append(from, args...))
-			if docs == nil {
-				return err
+			docs, err := clients.ReadAll(a.clientPlace(), append(from, args...))
+			if unknown := new(clients.UnknownError); errors.As(err, &unknown) {
+				return usageError{err.Error(), "use a file, or one of " + strings.Join(clients.Names(), ", ")}
 			}
 			s, openErr := a.open(cmd.Context(), service.ToChange)
 			if openErr != nil {
@@ -79,40 +79,6 @@ func (a *app) clientPlace() clients.Place {
 		dir = ""
 	}
 	return clients.Place{OS: runtime.GOOS, Home: config.HomeDir(a.getenv), Dir: dir, Getenv: a.getenv}
-}
-
-// clientDocuments reads the named files, or the files of the named clients; without names, those of all clients. A
-// missing file is an error only if it was named itself. Documents that can be read are returned together with the
-// errors of the others; they are nil, rather than empty, after a usage error.
-func (a *app) clientDocuments(names []string) ([]*clients.Document, error) {
-	if len(names) == 0 {
-		names = clients.Names()
-	}
-	docs := []*clients.Document{}
-	var errs error
-	for _, name := range names {
-		files := []clients.File{clients.AnyFile(name)}
-		c, known := clients.Named(name)
-		if known {
-			files = c.Files(a.clientPlace())
-		} else if _, err := os.Stat(name); err != nil {
-			if !strings.ContainsAny(name, `./\`) {
-				return nil, usageError{fmt.Sprintf("unknown client %q", name), "use a file, or one of " +
-					strings.Join(clients.Names(), ", ")}
-			}
-			errs = errors.Join(errs, fileError("read servers", name, err))
-			continue
-		}
-		for _, f := range files {
-			d, err := clients.Read(f)
-			if err != nil {
-				errs = errors.Join(errs, err)
-			} else if d.Exists {
-				docs = append(docs, d)
-			}
-		}
-	}
-	return docs, errs
 }
 
 func adoptTable(w io.Writer, list []clients.Found) error {

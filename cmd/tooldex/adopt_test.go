@@ -90,7 +90,7 @@ func TestAgreed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = in.Close() }()
-	text := unifiedDiff("x", []byte("a\nb\n"), []byte("a\nc\n"))
+	text := clients.Diff("x", []byte("a\nb\n"), []byte("a\nc\n"))
 	for name, tt := range map[string]struct {
 		flags connectFlags
 		want  bool

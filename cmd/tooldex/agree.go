@@ -6,16 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/diff"
 )
-
-// unifiedDiff returns what an edit changes, as a unified diff.
-func unifiedDiff(path string, before, after []byte) string {
-	text := string(diff.Diff(path, before, path+" (new)", after))
-	_, text, _ = strings.Cut(text, "\n") // the first line repeats the names that follow
-	return text
-}
 
 // confirmChange shows a difference and reports whether it may be written: with --yes, or when a person at a terminal
 // agrees. It is a usage error if nobody can be asked.

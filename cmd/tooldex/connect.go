@@ -3,14 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +16,6 @@ import (
 	"tooldex/cmd/tooldex/clients"
 	"tooldex/config"
 	"tooldex/service"
-	"tooldex/tool"
 )
 
 type connectFlags struct {
@@ -153,14 +149,14 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return a.printConnection(out)
 	}
 	a.warnAdopted(list)
-	out.Diff = unifiedDiff(d.Path, d.Text, text)
+	out.Diff = clients.Diff(d.Path, d.Text, text)
 	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(out, err)
 	}
 	if err := a.takeOver(ctx, s, servers, false); err != nil { // before the client loses them
 		return err
 	}
-	if out.Backup, err = a.changeFile(d, text, own, gone); err != nil {
+	if out.Backup, err = a.keeper().Replace(d, text, own, gone); err != nil {
 		return err
 	}
 	out.Written = true
@@ -183,44 +179,6 @@ func (a *app) unlessFailed(out connection, err error) error {
 // printConnection prints the result as JSON or YAML only: the table form has been written to stderr by then.
 func (a *app) printConnection(out connection) error {
 	return a.print(out, func(io.Writer) error { return nil })
-}
-
-// changeFile backs the file up, writes it, and returns the path of the backup. If the write fails without effect, the
-// backup is removed again.
-func (a *app) changeFile(d *clients.Document, text []byte, own clients.Own, gone []clients.Entry) (string, error) {
-	const private = 0o600
-	c := clients.Change{
-		Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(),
-		Own: own.Name, Written: clients.Sum(text),
-	}
-	for _, e := range gone {
-		c.Gone = append(c.Gone, clients.Taken{Section: e.Section, Name: e.Name})
-	}
-	was := d.Text
-	if info, err := os.Stat(d.Path); err == nil {
-		c.Mode = info.Mode().Perm()
-	}
-	if !d.Exists { // clients.Write distinguishes a missing file, nil, from an empty one
-		was = nil
-	} else if was == nil {
-		was = []byte{}
-	}
-	k := a.keeper()
-	if err := k.Keep(c, d.Text); err != nil {
-		return "", err
-	}
-	kept, _, err := k.Last(d.Client, d.Path)
-	if err != nil {
-		return "", err
-	}
-	if err := clients.Write(d.Path, was, text, c.Mode); err != nil {
-		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) ||
-			errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
-			_ = k.Forget(kept) // the failed write matters more
-		}
-		return "", err
-	}
-	return kept.Before(), nil
 }
 
 func (a *app) keeper() clients.Keeper {
@@ -292,7 +250,7 @@ func (a *app) disconnectClient(client clients.Client, f *connectFlags) error {
 		return fileError("undo", c.Path, err)
 	}
 	if f.dryRun {
-		fmt.Fprint(a.stdout, makePrintable(unifiedDiff(c.Path, now, before)))
+		fmt.Fprint(a.stdout, makePrintable(clients.Diff(c.Path, now, before)))
 		return nil
 	}
 	done, err := clients.Undo(c, before)
@@ -315,29 +273,11 @@ func (a *app) disconnectClient(client clients.Client, f *connectFlags) error {
 
 // restoreServers puts the servers back into a file that the client has changed since, and keeps those changes.
 func (a *app) restoreServers(client clients.Client, c clients.Change, now, before []byte, f *connectFlags) error {
-	file := clients.File{Client: client.Name, Path: c.Path}
-	for _, one := range client.Files(a.clientPlace()) {
-		if one.Path == c.Path || file.Sections == nil {
-			file.Format, file.Sections = one.Format, one.Sections
-		}
-	}
-	var gone []clients.Entry
-	for _, taken := range c.Gone {
-		gone = append(gone, clients.Entry{Name: taken.Name, Section: taken.Section})
-		if !slices.ContainsFunc(file.Sections, func(s []string) bool { return slices.Equal(s, taken.Section) }) {
-			file.Sections = append(slices.Clone(file.Sections), taken.Section)
-		}
-	}
-	d := &clients.Document{File: file, Text: now, Exists: true}
-	text, err := d.Restore(c.Own, &clients.Document{File: file, Text: before, Exists: true}, gone)
+	text, err := client.Restore(a.clientPlace(), c, now, before)
 	if err != nil {
-		return &tool.Error{
-			Code: tool.Invalid, Op: "undo",
-			Msg:  c.Path + " was changed since, and its servers cannot be put back",
-			Hint: "it lies as it was in " + c.Before(), Err: err,
-		}
+		return err
 	}
-	ok, err := a.confirmChange(unifiedDiff(c.Path, now, text), c.Path, f)
+	ok, err := a.confirmChange(clients.Diff(c.Path, now, text), c.Path, f)
 	if err != nil {
 		return err
 	}

@@ -48,10 +48,7 @@ func Read(f File) (*Document, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Document{File: f}, nil
 	case err != nil:
-		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "read client", Msg: f.Path + " cannot be read",
-			Hint: "see that it is a file that you may read", Err: err,
-		}
+		return nil, readError(f.Path, err)
 	}
 	return &Document{File: f, Text: text, Exists: true}, nil
 }

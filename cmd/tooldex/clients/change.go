@@ -1,0 +1,135 @@
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"tooldex/tool"
+)
+
+// Diff returns what an edit of a file changes, as a unified diff.
+func Diff(path string, before, after []byte) string {
+	text := string(diff.Diff(path, before, path+" (new)", after))
+	_, text, _ = strings.Cut(text, "\n") // the first line repeats the names that follow
+	return text
+}
+
+// Replace keeps what the document's file holds, writes text in its place, and returns the path of the backup. Own is
+// the server that the text adds, gone are those that it leaves out. If the write fails without effect, the backup is
+// removed again.
+func (k Keeper) Replace(d *Document, text []byte, own Own, gone []Entry) (string, error) {
+	const private = 0o600
+	c := Change{
+		Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(),
+		Own: own.Name, Written: Sum(text),
+	}
+	for _, e := range gone {
+		c.Gone = append(c.Gone, Taken{Section: e.Section, Name: e.Name})
+	}
+	was := d.Text
+	if info, err := os.Stat(d.Path); err == nil {
+		c.Mode = info.Mode().Perm()
+	}
+	if !d.Exists { // Write distinguishes a missing file, nil, from an empty one
+		was = nil
+	} else if was == nil {
+		was = []byte{}
+	}
+	if err := k.Keep(c, d.Text); err != nil {
+		return "", err
+	}
+	kept, _, err := k.Last(d.Client, d.Path)
+	if err != nil {
+		return "", err
+	}
+	if err := Write(d.Path, was, text, c.Mode); err != nil {
+		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) ||
+			errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
+			_ = k.Forget(kept) // the failed write matters more
+		}
+		return "", err
+	}
+	return kept.Before(), nil
+}
+
+// Restore returns the text of a file that the client has changed since, now, with the servers put back that it had
+// before the change. The error is Invalid if that cannot be done safely.
+func (c Client) Restore(p Place, change Change, now, before []byte) ([]byte, error) {
+	file := File{Client: c.Name, Path: change.Path}
+	for _, one := range c.Files(p) {
+		if one.Path == change.Path || file.Sections == nil {
+			file.Format, file.Sections = one.Format, one.Sections
+		}
+	}
+	var gone []Entry
+	for _, taken := range change.Gone {
+		gone = append(gone, Entry{Name: taken.Name, Section: taken.Section})
+		if !slices.ContainsFunc(file.Sections, func(s []string) bool { return slices.Equal(s, taken.Section) }) {
+			file.Sections = append(slices.Clone(file.Sections), taken.Section)
+		}
+	}
+	d := &Document{File: file, Text: now, Exists: true}
+	text, err := d.Restore(change.Own, &Document{File: file, Text: before, Exists: true}, gone)
+	if err != nil {
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "undo",
+			Msg:  change.Path + " was changed since, and its servers cannot be put back",
+			Hint: "it lies as it was in " + change.Before(), Err: err,
+		}
+	}
+	return text, nil
+}
+
+// ReadAll reads the files of the named clients, or the named files; without names, those of all clients. A missing file
+// is an error only if it was named itself. Documents that can be read are returned together with the errors of the
+// others. A name that is neither a client nor looks like a file is an *UnknownError.
+func ReadAll(p Place, names []string) ([]*Document, error) {
+	if len(names) == 0 {
+		names = Names()
+	}
+	docs := []*Document{}
+	var errs error
+	for _, name := range names {
+		files := []File{AnyFile(name)}
+		c, known := Named(name)
+		if known {
+			files = c.Files(p)
+		} else if _, err := os.Stat(name); err != nil {
+			if !strings.ContainsAny(name, `./\`) {
+				return nil, &UnknownError{Name: name}
+			}
+			errs = errors.Join(errs, readError(name, err))
+			continue
+		}
+		for _, f := range files {
+			d, err := Read(f)
+			if err != nil {
+				errs = errors.Join(errs, err)
+			} else if d.Exists {
+				docs = append(docs, d)
+			}
+		}
+	}
+	return docs, errs
+}
+
+// UnknownError is the name of no client.
+type UnknownError struct{ Name string }
+
+// Error implements error.
+func (e *UnknownError) Error() string { return "unknown client \"" + e.Name + "\"" }
+
+// readError returns the Invalid error for a client's file that cannot be read.
+func readError(path string, err error) error {
+	return &tool.Error{
+		Code: tool.Invalid, Op: "read client", Msg: path + " cannot be read",
+		Hint: "see that it is a file that you may read", Err: err,
+	}
+}
