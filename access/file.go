@@ -72,9 +72,8 @@ func (f File) readError(err error) error {
 // Add adds a token, and creates the file if it does not exist. The error is of code Invalid if the name or the secret
 // is taken.
 func (f File) Add(t Token) error {
-	if !goodName.MatchString(t.Name) {
-		return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token",
-			t.Name), Hint: "use letters, digits, dots, hyphens, underscores and @, 64 at most"}
+	if err := CheckName(t.Name); err != nil {
+		return err
 	}
 	return f.editTokens(func(doc *yaml.Node, tokens []Token) error {
 		if slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == t.Name }) {

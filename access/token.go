@@ -42,6 +42,17 @@ func Digest(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secre
 // goodName matches the names of new tokens: a word that no shell, log or header has to quote.
 var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 
+// CheckName returns an Invalid error for a text that cannot be the name of a new token.
+func CheckName(name string) error {
+	if goodName.MatchString(name) {
+		return nil
+	}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token", name),
+		Hint: "use letters, digits, dots, hyphens, underscores and @, 64 at most",
+	}
+}
+
 // hasExpired reports whether the token is no longer good.
 func (t Token) hasExpired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 

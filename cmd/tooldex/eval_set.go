@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,6 +32,8 @@ func (a *app) openLabelled(ctx context.Context, path string) (*labelled, error) 
 	switch info, e := os.Stat(path); {
 	case path == "":
 		s, set, err = a.openDemoSet(ctx)
+	case errors.Is(e, fs.ErrNotExist):
+		return nil, usageError{path + " does not exist", "a set is a folder with tools.jsonl and queries.jsonl (or queries.yaml)"}
 	case e == nil && !info.IsDir():
 		s, set, err = a.openCases(ctx, path)
 	default:

@@ -54,6 +54,9 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := access.CheckName(args[0]); err != nil {
+				return asUsageError(err)
+			}
 			if t.Expires, err = access.ParseLifetime(expires, time.Now()); err != nil {
 				return asUsageError(fmt.Errorf("--expires: %w", err))
 			}

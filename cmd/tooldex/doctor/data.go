@@ -47,6 +47,10 @@ const lockPatience = 2 * time.Second
 func (d *doctor) checkData(ctx context.Context) bool {
 	info, err := os.Stat(d.currentConfig().DataDir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && d.o.Settings.Origin("dataDir").Layer == "flag": // a slip of the keyboard
+		d.addFinding(Broken, "data", d.currentConfig().DataDir, "check --data-dir; tooldex import makes a new one",
+			"the folder does not exist")
+		return false
 	case errors.Is(err, fs.ErrNotExist):
 		d.addFinding(Note, "data", d.currentConfig().DataDir, "", "the directory did not exist, and is made now")
 	case err != nil:
