@@ -22,8 +22,9 @@ type state struct {
 	sources    map[string]store.SourceState
 	overlays   []*sources.Overlay // by name, which is the order in which they apply
 	servers    []upstream.Server
-	entries    []entry // what is served, sorted by ID: the records with the overlays applied, without held ones
-	held       []entry // the same for the held ones
+	stopped    map[string]bool // disabled servers, whose tools are served as disabled
+	entries    []entry         // what is served, sorted by ID: the records with the overlays applied, without held ones
+	held       []entry         // the same for the held ones
 	trust      *trust.Ledger
 	derived    *derived
 	owned      map[string]map[tool.ID]bool // IDs of the records, by source; only in a clone
@@ -49,7 +50,12 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
 		servers: snap.Servers, derived: &derived{model: model, vectors: snap.Vectors, lent: snap.Analyses},
-		trust: ledger, damaged: len(snap.Damaged)+len(lost) > 0,
+		trust: ledger, damaged: len(snap.Damaged)+len(lost) > 0, stopped: map[string]bool{},
+	}
+	for _, s := range st.servers {
+		if s.Disabled {
+			st.stopped[s.Name] = true
+		}
 	}
 	for _, r := range snap.Records {
 		st.records[r.Tool.ID()] = r
@@ -81,7 +87,7 @@ func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r
 func (st *state) clone() *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
-		servers: st.servers, overlays: st.overlays, trust: st.trust, derived: newDerived(),
+		servers: st.servers, stopped: st.stopped, overlays: st.overlays, trust: st.trust, derived: newDerived(),
 		owned: map[string]map[tool.ID]bool{},
 	}
 	out.derived.addContent(st.derived)
@@ -159,6 +165,11 @@ func (st *state) serve(r store.Record) (e entry, held bool) {
 	}
 	if patched, ok, _ := st.withPatches(e.tool); ok {
 		e = entry{tool: patched, hash: patched.Hash()}
+	}
+	if st.stopped[e.tool.Server] && !e.tool.Disabled {
+		stopped := *e.tool
+		stopped.Disabled = true
+		e = entry{tool: &stopped, hash: stopped.Hash()}
 	}
 	if st.trust.HoldReason(formOf(r)) != "" {
 		e.held = true

@@ -8,9 +8,6 @@ import (
 	"tooldex/tool"
 )
 
-// panelOverlay is the overlay that holds what people change in the panel.
-const panelOverlay = "panel"
-
 // relatedTools is how many similar tools are listed for a tool that declares none.
 const relatedTools = 6
 
@@ -20,7 +17,7 @@ type overlayEditor struct{ *service.Service }
 
 // Said implements httpapi.Overlays.
 func (e overlayEditor) Said(id tool.ID) (*httpapi.ToolOverlay, error) {
-	p, err := e.Catalog.Patch(panelOverlay, id)
+	p, err := e.Catalog.Patch(service.PanelOverlay, id)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +34,7 @@ func (e overlayEditor) Said(id tool.ID) (*httpapi.ToolOverlay, error) {
 // Say implements httpapi.Overlays. It replaces the fields that the panel edits and keeps all others, which an imported
 // overlay of the same name may have set.
 func (e overlayEditor) Say(ctx context.Context, id tool.ID, o *httpapi.ToolOverlay) error {
-	p, err := e.Catalog.Patch(panelOverlay, id)
+	p, err := e.Catalog.Patch(service.PanelOverlay, id)
 	if err != nil {
 		return err
 	}
@@ -46,7 +43,7 @@ func (e overlayEditor) Say(ctx context.Context, id tool.ID, o *httpapi.ToolOverl
 	for _, text := range o.Utterances {
 		p.Utterances = append(p.Utterances, tool.Utterance{Text: text})
 	}
-	_, err = e.Catalog.EditOverlay(ctx, panelOverlay, id, p)
+	_, err = e.Catalog.EditOverlay(ctx, service.PanelOverlay, id, p)
 	return err
 }
 

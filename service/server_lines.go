@@ -34,8 +34,8 @@ func (l ServerLine) Failure() string {
 func (s *Service) ServerLines() []ServerLine {
 	status := ReadStatusNotes(StatusDir(s.dir))
 	tools := map[string]int{}
-	for _, c := range s.Catalog.Set().Servers() {
-		tools[c.Name] = c.Tools
+	for _, t := range s.Catalog.Set().All() { // disabled ones too
+		tools[t.Server]++
 	}
 	out := []ServerLine{}
 	for _, one := range s.Servers() {

@@ -261,8 +261,8 @@ func (s *Service) SaveServers(ctx context.Context, servers []upstream.Server) er
 // worth another try. The caller owns the slice.
 func (s *Service) Unread(servers []upstream.Server) []upstream.Server {
 	read := map[string]bool{}
-	for _, c := range s.Catalog.Set().Servers() {
-		read[c.Name] = true
+	for _, t := range s.Catalog.Set().All() {
+		read[t.Server] = true
 	}
 	return slices.DeleteFunc(slices.Clone(servers), func(one upstream.Server) bool {
 		return one.Disabled || read[one.Name]

@@ -31,7 +31,7 @@ func (a *app) wrapAudited(root *cobra.Command) {
 func changingCommands() []string {
 	return []string{
 		"import", "connect", "servers add", "servers remove", "servers import", "servers login", "servers logout",
-		"servers approve", "servers trust",
+		"servers approve", "servers trust", "servers disable", "servers enable", "tools disable", "tools enable",
 		"tokens add", "tokens revoke", "enrich", "enrich apply", "enrich approve", "enrich forget", "learn approve",
 		"learn forget",
 		"index rebuild", "index restore", "index compact",

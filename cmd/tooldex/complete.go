@@ -24,6 +24,8 @@ func (a *app) registerCompletions(root *cobra.Command) {
 		"enrich export": a.toolNames, "enrich approve": a.toolNames, "enrich forget": a.toolNames,
 		"learn approve": a.firstTool, "learn forget": a.firstTool,
 		"servers remove": a.serverNames, "servers login": a.firstServer, "servers logout": a.firstServer,
+		"servers disable": a.serverNames, "servers enable": a.serverNames,
+		"tools disable": a.toolNames, "tools enable": a.toolNames,
 		"servers approve": a.firstServer, "servers review": a.serverNames,
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil && cmd != root {

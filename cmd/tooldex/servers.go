@@ -19,12 +19,12 @@ import (
 func newServers(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers",
-		Short: "Add, list, remove, review and log in to the MCP servers whose tools are offered",
+		Short: "Add, list, switch, remove, review and log in to the MCP servers whose tools are offered",
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersReview(a),
-		newServersApprove(a), newServersLogin(a), newServersLogout(a))
+		newServersApprove(a), newServersLogin(a), newServersLogout(a), newSwitch(a, "server", false), newSwitch(a, "server", true))
 	return cmd
 }
 

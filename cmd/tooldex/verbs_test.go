@@ -73,8 +73,8 @@ func TestVerbs(t *testing.T) {
 		"tooldex learn list":   {3}, "tooldex list": {1, 3}, "tooldex search": {3}, "tooldex select": {3},
 		"tooldex serve": {1}, "tooldex servers add": {1},
 		"tooldex servers import": {1, 3}, "tooldex servers list": {1}, "tooldex servers login": {3},
-		"tooldex servers remove": {3},
-		"tooldex tokens add":     {1}, "tooldex tokens revoke": {3},
+		"tooldex servers remove": {3}, "tooldex servers disable": {1, 3}, "tooldex tools disable": {3}, "tooldex tools enable": {1},
+		"tooldex tokens add": {1}, "tooldex tokens revoke": {3},
 	}
 	// elsewhere are commands whose doing well needs another program, and the test that has it.
 	elsewhere := map[string]string{"tooldex servers login": "TestLogin", "tooldex health": "TestDocuments"}
