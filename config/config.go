@@ -102,6 +102,7 @@ type OAuth struct {
 type Trust struct {
 	Policy  string   // off, warn, quarantine or strict
 	Servers []string // servers whose tools are accepted unchecked
+	Secrets string   // warn, block or off: tokens and keys in arguments and results
 }
 
 // Login configures logins to upstream servers.

@@ -263,6 +263,7 @@ func TestChoices(t *testing.T) {
 		"modes":          {Modes(), texts(mcpsrv.Modes())},
 		"confirm modes":  {ConfirmModes(), texts(confirm.Modes())},
 		"trust policies": {TrustPolicies(), texts(trust.Policies())},
+		"secrets":        {SecretSettings(), texts(trust.SecretSettings())},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

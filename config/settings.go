@@ -283,6 +283,10 @@ func accessSettings() []Setting {
 			About: "servers whose tools are accepted unchecked",
 		},
 		{
+			Key: "trust.secrets", Env: "TOOLDEX_TRUST_SECRETS", Default: "warn", Choices: SecretSettings(), live: true,
+			About: "what happens to tokens and keys in arguments and results",
+		},
+		{
 			Key: "allowPrivate", Env: "TOOLDEX_ALLOW_PRIVATE",
 			About: "private addresses, networks and names that servers may send tooldex to; * for all",
 		},
@@ -298,6 +302,9 @@ func Modes() []string { return []string{"search", "dynamic", "lazy", "full", "au
 
 // ConfirmModes lists what serve.confirm may be. They are those of package confirm, which tests check.
 func ConfirmModes() []string { return []string{"off", "annotated", "destructive", "writes"} }
+
+// SecretSettings lists what trust.secrets may be. They are those of package trust, which tests check.
+func SecretSettings() []string { return []string{"warn", "block", "off"} }
 
 // TrustPolicies lists what trust.policy may be. They are those of the trust policies of the catalogue, which tests
 // check.

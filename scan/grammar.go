@@ -150,7 +150,9 @@ func newGrammar() *grammar {
 			}
 		}
 	}
-	for _, p := range slices.Concat(orderPatterns(), greedPatterns(), intentPatterns()) {
+	orders := slices.Concat(orderPatterns(), greedPatterns())
+	for i, p := range slices.Concat(orders, intentPatterns()) {
+		p.plain = p.plain || i < len(orders) && !p.common && p.rule != "priority"
 		c := g.compilePattern(p)
 		g.subjects.add(&c.off)
 		g.program = append(g.program, c)

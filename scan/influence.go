@@ -4,7 +4,7 @@ package scan
 func overridePatterns() []pattern {
 	return []pattern{
 		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
-		{rule: "override", steps: "~8 scorn guidance", off: "guidance"},
+		{rule: "override", steps: "~8 scorn guidance", plain: true, off: "guidance"},
 		{
 			rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting", off: "guidance",
 			worth: 80,

@@ -22,7 +22,7 @@ func concealmentPatterns() []pattern {
 		{rule: "conceal", steps: "speak 2 neg 4 person", bar: "nil|detail", worth: 60},
 		{rule: "conceal", steps: "neg 3 person 3 learn", unless: "quoting"},
 		{rule: "conceal", steps: "person 2 urge 2 neg 3 learn|speak", bar: "detail"},
-		{rule: "conceal", steps: "~9 mum person"},
+		{rule: "conceal", steps: "~9 mum person", plain: true},
 		{rule: "conceal", steps: "hush 8 person", worth: 70},
 		{rule: "conceal", steps: "person 6 hush", worth: 70},
 		{rule: "conceal", steps: "~9 hush|mum dialog|keyish|give", worth: 40},
@@ -166,7 +166,7 @@ func requestedContext() []pattern {
 func secretPatterns() []pattern {
 	keys := "logs|secrets"
 	return []pattern{
-		{rule: "secrets", steps: "~9 urge|early give|gather private"},
+		{rule: "secrets", steps: "~9 urge|early give|gather private", plain: true},
 		{rule: "secrets", steps: "'list'|'show'|'browse'|'visit'|'inspect'|'check' 4 private", worth: 70},
 		{rule: "secrets", steps: "~5 keyish 'export'|'dump'|'backup'|'copy'", off: keys, worth: 70},
 		{rule: "secrets", steps: "~9 give seed", off: keys, unless: "neg|not", worth: 60},

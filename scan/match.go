@@ -70,6 +70,10 @@ func (w *work) weighMatch(c *compiled, field, said string, words []token) {
 	if c.off.intersects(&w.stated) || c.off.intersects(&w.param) {
 		worth = worth * 2 / 5
 	}
+	if w.hits != nil {
+		w.hits = append(w.hits, hit{c.rule, sentenceOf(said, words), worth, w.sentences, c.plain && worth >= enough})
+		return
+	}
 	w.noteMatch(c.rule, field, sentenceOf(said, words), worth)
 }
 
@@ -78,6 +82,10 @@ func (w *work) weighMatch(c *compiled, field, said string, words []token) {
 func (w *work) noteMatch(rule, field, sentence string, worth int) {
 	if worth >= enough {
 		w.addFinding(rule, field, sentence)
+		return
+	}
+	if w.hits != nil {
+		w.hits = append(w.hits, hit{rule, sentence, worth, w.sentences, false})
 		return
 	}
 	w.clues = slices.DeleteFunc(w.clues, func(o clue) bool { return w.sentences-o.at >= beside })

@@ -11,6 +11,8 @@ type pattern struct {
 	cut    string  // one of these between the first step and the second starts over
 	bar    string  // no match if one of these is anywhere in the sentence
 	off    string  // no match if the tool is about one of these
+	common bool    // ordinary documents say it now and then, so in a result it is not enough by itself
+	plain  bool    // an intent that ordinary documents do not have
 	worth  int     // in percent of a finding; 0 means enough by itself
 }
 
@@ -31,7 +33,7 @@ func orderPatterns() []pattern {
 		{rule: "override", steps: "outranks 4 system 2 prompt"},
 		{rule: "override", steps: "orders 8 outranks 8 person|system", off: "safety|orders"},
 		{rule: "override", steps: "safety 9 'replaced'"},
-		{rule: "override", steps: "safety 3 not 2 'hold'|'apply'"},
+		{rule: "override", steps: "safety 3 not 2 'hold'|'apply'", common: true},
 		{rule: "override", steps: "'disable' 2 consent"},
 		{rule: "override", steps: "'whatever' 2 prior 2 orders"},
 
@@ -45,14 +47,14 @@ func orderPatterns() []pattern {
 		{rule: "conceal", steps: "person 6 must 1 not 2 notices"},
 		{rule: "conceal", steps: "nothing 1 must 2 notices"},
 		{rule: "conceal", steps: "says 0 nothing"},
-		{rule: "conceal", steps: "covertly 1 calls|sends|passes|reads|'stored'"},
+		{rule: "conceal", steps: "covertly 1 calls|sends|passes|reads|'stored'", common: true},
 
 		{rule: "role", steps: "'you' 0 'are' 0 'now' 6 role|ai|not|'permitted'"},
 		{rule: "role", steps: "'you' 0 'are' 0 'in' 1 role"},
-		{rule: "role", steps: "plays 3 'as'|'that' 4 role"},
+		{rule: "role", steps: "plays 3 'as'|'that' 4 role", common: true},
 		{rule: "role", steps: "'your' 1 'real' 1 'task'|'purpose'|'goal'"},
 
-		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'", off: "orders"},
+		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'", common: true, off: "orders"},
 		{rule: "obey", steps: "'treat' 3 orders 8 person"},
 		{
 			rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not",
@@ -79,16 +81,16 @@ func greedPatterns() []pattern {
 		{rule: "secrets", steps: "reads 5 environ 10 passes|sends"},
 		{rule: "secrets", steps: "must 4 contents 2 private"},
 		{rule: "secrets", steps: "'once' 3 'copied' 2 private"},
-		{rule: "secrets", steps: "reads|passes|sends 2 person 3 secrets|personal", off: "logs"},
+		{rule: "secrets", steps: "reads|passes|sends 2 person 3 secrets|personal", common: true, off: "logs"},
 
-		{rule: "exfiltrate", steps: "sends|passes|tells 4 all|history 4 talk|'said'", off: "chats"},
+		{rule: "exfiltrate", steps: "sends|passes|tells 4 all|history 4 talk|'said'", common: true, off: "chats"},
 		{rule: "exfiltrate", steps: "sends|passes|tells 4 talk 1 history|earlier", off: "chats"},
 		{
 			rule: "exfiltrate", steps: "sends|tells|reads|passes|'discloses' 3 system 0 prompt|orders|'messages'",
 			unless: "quoting", off: "chats",
 		},
-		{rule: "exfiltrate", steps: "sends|tells|reads 2 'your'|'its' 2 system|prompt", unless: "quoting"},
-		{rule: "exfiltrate", steps: "sends 3 all|every 14 address"},
+		{rule: "exfiltrate", steps: "sends|tells|reads 2 'your'|'its' 2 system|prompt", common: true, unless: "quoting"},
+		{rule: "exfiltrate", steps: "sends 3 all|every 14 address", common: true},
 		{rule: "exfiltrate", steps: "talk 1 history 4 sends|passes", off: "chats"},
 		{rule: "exfiltrate", steps: "passes 4 person 4 personal", off: "logs"},
 

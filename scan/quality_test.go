@@ -51,10 +51,11 @@ func ratio(a, b int) float64 {
 type measured struct {
 	parts    map[string]*tally
 	families map[string]map[string]*tally
+	results  map[string]*tally // of the descriptions alone, as results, by the part
 }
 
 func measure(t *testing.T) measured {
-	m := measured{map[string]*tally{}, map[string]map[string]*tally{}}
+	m := measured{map[string]*tally{}, map[string]map[string]*tally{}, map[string]*tally{}}
 	for _, file := range []string{"labelled.jsonl", "heldout.jsonl", "evasive.jsonl", "stranger.jsonl"} {
 		for _, l := range readLabelled(t, file) {
 			part := map[string]string{
@@ -63,9 +64,10 @@ func measure(t *testing.T) measured {
 			}[file]
 			found := Grave(l.judge(t))
 			if m.parts[part] == nil {
-				m.parts[part] = &tally{}
+				m.parts[part], m.results[part] = &tally{}, &tally{}
 			}
 			m.parts[part].add(l, found)
+			m.results[part].add(l, len((&Scanner{}).Result([]string{l.Description})) > 0)
 			family := l.Label + " " + l.Family
 			if m.families[family] == nil {
 				m.families[family] = map[string]*tally{}
@@ -231,6 +233,11 @@ func TestPage(t *testing.T) {
 		slices.DeleteFunc(slices.Concat(real, docker, mcpm), func(x *tool.Tool) bool {
 			return textclass.Fold(x.Server) != textclass.Folds-1
 		}))
+	b.WriteString(resultsHead)
+	for _, part := range parts {
+		c := m.results[part]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", part, c.hit+c.missed, c.hit, c.clear+c.alarm, c.alarm)
+	}
 	path := filepath.Join("..", "docs", "scanner.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -245,6 +252,18 @@ func TestPage(t *testing.T) {
 		t.Errorf("docs/scanner.md is old; go test ./scan -run TestPage -update writes it (-have +want):\n%s", diff)
 	}
 }
+
+const resultsHead = `
+## Results of tools
+
+Results are judged by fewer rules, since pages, mails and programs speak of commands and keys. The orders that are enough by
+themselves, and the numbers for those that are not, were chosen after a look at 4,068 documents of 22 MB, the readme files, manuals,
+licences and release notes of Go modules and Debian packages, so that 2 of them have a finding. Below, the descriptions of the labelled
+tools stand in for results; many of their attacks need the form of a tool, so far fewer are found.
+
+| part | attacks | found | honest | false alarms |
+|---|---|---|---|---|
+`
 
 const pageHead = `# How well hostile tools are found
 

@@ -108,6 +108,7 @@ type work struct {
 	summed    []clue  // the first clues that were enough together; nil so far
 	sentences int     // how many were read so far, in all texts
 	words     []token // of the text being scanned; the slice is reused for the next
+	hits      []hit   // every match, in place of findings and clues; nil for a tool
 	depth     int     // how often the text was decoded; 0 for the tool's own texts
 }
 
@@ -187,6 +188,10 @@ func (w *work) checkText(x text) {
 
 // addFinding notes a finding, once for each rule and field, up to maxFindings.
 func (w *work) addFinding(rule, field, excerpt string) {
+	if w.hits != nil {
+		w.hits = append(w.hits, hit{rule, excerpt, enough, w.sentences, false})
+		return
+	}
 	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool {
 		return f.Rule == rule && f.Field == field
 	}) {

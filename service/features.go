@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
 	"tooldex/catalog"
@@ -41,6 +42,7 @@ func inspectFeatures(ctx context.Context, c *catalog.Catalog, f upstream.Feature
 type heldFeatures struct {
 	next    selection.Upstreams
 	catalog *catalog.Catalog
+	content *trust.Content
 	logger  *slog.Logger
 
 	mu     sync.Mutex
@@ -153,10 +155,25 @@ func (h *heldFeatures) Forward(ctx context.Context, r upstream.Request) (json.Ra
 		return nil, err
 	}
 	raw, err := h.next.Forward(ctx, r)
-	if r.Method == "prompts/get" || r.Method == "completion/complete" {
-		raw = sanitize.Strings(raw)
+	if err != nil {
+		return nil, err
 	}
-	return raw, err
+	member := ""
+	switch r.Method {
+	case "prompts/get":
+		member, raw = "messages", sanitize.Strings(raw)
+	case "completion/complete":
+		return sanitize.Strings(raw), nil
+	case "resources/read":
+		member = "contents"
+	default:
+		return raw, nil
+	}
+	raw, withheld := h.content.Judge(r.Server, member, raw, false)
+	if withheld != "" {
+		return nil, &tool.Error{Code: tool.Denied, Op: "forward", Msg: strings.TrimPrefix(withheld, "denied: ")}
+	}
+	return raw, nil
 }
 
 // checkRequest returns an error if a request asks for something that is held.

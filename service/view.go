@@ -13,6 +13,7 @@ import (
 	"tooldex/selection"
 	"tooldex/tool"
 	"tooldex/trace"
+	"tooldex/trust"
 	"tooldex/validate"
 )
 
@@ -47,7 +48,8 @@ type Views struct {
 	Audit   *audit.Log // nil if calls are not recorded
 
 	gateway     Gateway
-	features    *heldFeatures // what stands behind the gateway beside tools
+	content     *trust.Content // judges arguments and results
+	features    *heldFeatures  // what stands behind the gateway beside tools
 	tracer      *trace.Tracer
 	preferences *selection.PreferenceKeeper // of all profiles
 	Schemas     *validate.Schemas           // those that arguments are checked against, shared by all views
@@ -76,9 +78,14 @@ func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
 	if o.Sessions == nil {
 		o.Sessions = func() int { return 0 }
 	}
+	content := &trust.Content{
+		PolicyOf: s.Catalog.TrustPolicy,
+		Secrets:  func() trust.Secrets { return trust.Secrets(s.Config().Trust.Secrets) },
+	}
 	return &Views{
 		Service: s, Audit: s.openAudit(), gateway: o.Gateway, tracer: o.Tracer, preferences: preferences,
-		features: &heldFeatures{next: o.Gateway, catalog: s.Catalog, logger: s.o.Logger},
+		content:  content,
+		features: &heldFeatures{next: o.Gateway, catalog: s.Catalog, content: content, logger: s.o.Logger},
 		Schemas:  validate.NewSchemas(s.o.Logger),
 		Meter: metrics.New(metrics.Options{
 			Disk: s.Store, Catalog: s.Catalog, Sessions: o.Sessions, Logger: s.o.Logger,
@@ -136,7 +143,7 @@ func (x *Views) New(key access.View) *View {
 		v.Upstreams = v.policy.Upstreams(x.features)
 	}
 	made := x.Meter.Caller(x.tracer.Caller(last))
-	valid := validate.NewCaller(guard.Caller(made), s.Catalog, x.Schemas)
+	valid := validate.NewCaller(x.content.Caller(guard.Caller(made)), s.Catalog, x.Schemas)
 	v.Caller = x.Audit.Caller(v.policy.Caller(availability{valid, s.Catalog}))
 
 	v.Selector = x.newSelector(v, found)

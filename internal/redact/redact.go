@@ -45,6 +45,16 @@ var patterns = sync.OnceValue(func() []*regexp.Regexp {
 		`(?i)(\b` + names + `["']?\s*[=:]\s*["']?)` + value + `()`,
 		`(?i)(--?` + names + `\s+)` + value + `()`,
 		`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{8,}()`,
+	} {
+		out = append(out, regexp.MustCompile(p))
+	}
+	return append(out, tokens()...)
+})
+
+// tokens are the forms that show a secret without a name beside it. The groups are as in patterns.
+var tokens = sync.OnceValue(func() []*regexp.Regexp {
+	var out []*regexp.Regexp
+	for _, p := range []string{
 		// The tokens of well-known services, and keys.
 		`()\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9_-]{16,}|` +
 			`xox[abeoprs]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|` +
@@ -60,6 +70,46 @@ var patterns = sync.OnceValue(func() []*regexp.Regexp {
 	}
 	return out
 })
+
+// tokenParts are parts of which every token has one, so that most texts need no closer look. The list is read-only.
+var tokenParts = []string{
+	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "xox", "AKIA", "ASIA", "AIza", "ya29.",
+	"npm_", "pypi-", "hf_", "SG.", "sk_live_", "rk_live_", "sk_test_",
+	"rk_test_", "whsec_", "dop_v1_", "shpat_", "shpss_", "shpca_", "lin_api_",
+	"ntn_", "secret_", "figd_", "sbp_", "tdx_", "eyJ", "hooks.slack.com/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/", "webhook.office.com/",
+	"PRIVATE KEY-----",
+}
+
+// hasAtWord reports whether a text has the part at the beginning of a word.
+func hasAtWord(s, part string) bool {
+	for from := 0; ; {
+		i := strings.Index(s[from:], part)
+		if i < 0 {
+			return false
+		}
+		if i += from; i == 0 {
+			return true
+		}
+		if c := s[i-1]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// HasToken reports whether a text has the form of a known service's token, a webhook's address or a private key.
+func HasToken(s string) bool { return Tokens(s) != s }
+
+// Tokens returns a text with these hidden, and nothing else.
+func Tokens(s string) string {
+	if !slices.ContainsFunc(tokenParts, func(part string) bool { return hasAtWord(s, part) }) {
+		return s
+	}
+	for _, p := range tokens() {
+		s = p.ReplaceAllString(s, "${1}"+Mark+"${2}")
+	}
+	return s
+}
 
 // Text returns a text with the secrets hidden whose form or name shows them.
 func Text(s string) string {

@@ -98,3 +98,31 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestTokens hides what Text hides by its form alone, and nothing else.
+func TestTokens(t *testing.T) {
+	pem := "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"
+	for said, want := range map[string]string{
+		"uses " + fake("ghp_", 36):                              "uses ***",
+		"(" + fake("sk-", 40) + ")":                             "(***)",
+		"task-" + fake("", 40) + " " + fake("glpat-", 20):       "task-" + fake("", 40) + " ***",
+		fake("sk_live_", 24):                                    "***",
+		fake("eyJ", 20) + "." + fake("a", 20) + ".":             "***",
+		"posts to https://hooks.slack.com/services/T0/B0/abcde": "posts to https://hooks.slack.com/services/***",
+		"https://discord.com/api/webhooks/12345/abcdefgh":       "https://discord.com/api/webhooks/***",
+		pem: "-----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----",
+		// What only Text hides, and what nobody does.
+		"GITHUB_PAT=abcdefgh":         "GITHUB_PAT=abcdefgh",
+		"postgres://u:pw@h/db":        "postgres://u:pw@h/db",
+		"a " + fake("task-", 40):      "a " + fake("task-", 40),
+		"disk-sk-short":               "disk-sk-short",
+		"ghp_ is the prefix of these": "ghp_ is the prefix of these",
+	} {
+		if got := Tokens(said); got != want {
+			t.Errorf("%q becomes %q, want %q", said, got, want)
+		}
+		if HasToken(said) != (want != said) {
+			t.Errorf("%q: %v", said, HasToken(said))
+		}
+	}
+}

@@ -66,7 +66,7 @@ func StripHidden(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) || !hasHidden(raw) {
 		return raw
 	}
-	return mapStrings(raw, removeHidden)
+	return MapStrings(raw, removeHidden)
 }
 
 // Strings returns JSON with hidden and control characters, but for line breaks and tabs, removed from its strings. Names
@@ -75,7 +75,7 @@ func Strings(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) {
 		return raw
 	}
-	return mapStrings(raw, func(s string) string {
+	return MapStrings(raw, func(s string) string {
 		if printableASCII(s) {
 			return s
 		}
@@ -93,9 +93,9 @@ func HasHidden(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || isHidden(r) })
 }
 
-// mapStrings replaces the strings of valid JSON that change maps to others. Names of members stay. If none changes, raw
+// MapStrings replaces the strings of valid JSON that change maps to others. Names of members stay. If none changes, raw
 // is returned.
-func mapStrings(raw json.RawMessage, change func(string) string) json.RawMessage {
+func MapStrings(raw json.RawMessage, change func(string) string) json.RawMessage {
 	var out []byte // nil until something changes
 	kept := 0      // how much of raw is in out
 	for i := 0; i < len(raw); {
