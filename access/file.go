@@ -227,7 +227,7 @@ func ParseTokens(b []byte) ([]Token, error) {
 	seen := map[[sha256.Size]byte]string{Digest(""): "no secret"}
 	out := make([]Token, 0, len(file.Tokens))
 	for i, e := range file.Tokens {
-		t := Token{Name: cmp.Or(e.Name, fmt.Sprintf("number %d", i+1)), View: View{e.Profile, e.ReadOnly}}
+		t := Token{Name: cmp.Or(e.Name, fmt.Sprintf("number %d", i+1)), View: View{Profile: e.Profile, ReadOnly: e.ReadOnly}}
 		digest, err := hex.DecodeString(e.SHA256)
 		if err != nil || len(digest) != sha256.Size {
 			return nil, invalidTokens("token %q: sha256 is not 64 hexadecimal digits", t.Name)

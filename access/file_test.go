@@ -25,7 +25,7 @@ func TestParseTokens(t *testing.T) {
 	}{
 		"one": {
 			"tokens: [{name: a, sha256: " + digest("a") + ", profile: files, readOnly: true}]",
-			[]Token{{Name: "a", Digest: Digest("a"), View: View{"files", true}}},
+			[]Token{{Name: "a", Digest: Digest("a"), View: View{Profile: "files", ReadOnly: true}}},
 			"",
 		},
 		"JSON": {
@@ -118,7 +118,7 @@ func TestFile(t *testing.T) {
 	if _, err := file.Read(); !errors.Is(err, fs.ErrNotExist) || tool.CodeOf(err) != tool.Invalid {
 		t.Errorf("a file that is not there gives %v", err)
 	}
-	a := Token{Name: "a", Digest: Digest("a"), View: View{"files", true}, Expires: time.Date(2027, 1, 2, 3, 4, 5, 0,
+	a := Token{Name: "a", Digest: Digest("a"), View: View{Profile: "files", ReadOnly: true}, Expires: time.Date(2027, 1, 2, 3, 4, 5, 0,
 		time.UTC)}
 	b := Token{Name: "b", Digest: Digest("b")}
 	for _, one := range []Token{a, b} {

@@ -60,11 +60,11 @@ func TestGate(t *testing.T) {
 		is("secret of a", "unknown or revoked token")
 		is("", "no token was sent")
 
-		add("a", View{"files", true}, 0)
+		add("a", View{Profile: "files", ReadOnly: true}, 0)
 		add("b", View{}, time.Hour)
 		look()
 		a, b := is("secret of a", "token a"), is("secret of b", "token b")
-		if a.View != (View{"files", true}) || a.Alive.Err() != nil || a.Principal.Key == b.Principal.Key ||
+		if a.View != (View{Profile: "files", ReadOnly: true}) || a.Alive.Err() != nil || a.Principal.Key == b.Principal.Key ||
 			b.Expires.IsZero() {
 			t.Errorf("%+v %+v", a, b)
 		}
@@ -77,7 +77,7 @@ func TestGate(t *testing.T) {
 		if a.Alive.Err() == nil || b.Alive.Err() != nil || !slices.Equal(ended, []string{a.Principal.Key}) {
 			t.Errorf("after the revocation of a: %v, %v, %v", a.Alive.Err(), b.Alive.Err(), ended)
 		}
-		add("a", View{"files", false}, 0) // the same secret, for more
+		add("a", View{Profile: "files", ReadOnly: false}, 0) // the same secret, for more
 		look()
 		again := is("secret of a", "token a")
 		if again.Principal.Key == a.Principal.Key || again.Alive.Err() != nil {

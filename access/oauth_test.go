@@ -310,14 +310,14 @@ func TestGrants(t *testing.T) {
 		denied bool
 	}{
 		"everything": {map[string]any{"scope": "x tools.admin tools.read"}, View{}, false},
-		"a claim":    {map[string]any{"scope": "", "team": "ops"}, View{"ops", false}, false},
+		"a claim":    {map[string]any{"scope": "", "team": "ops"}, View{Profile: "ops", ReadOnly: false}, false},
 		"a list": {
 			map[string]any{"scope": "", "groups": []string{"writers", "readers"}},
-			View{"files", true},
+			View{Profile: "files", ReadOnly: true},
 			false,
 		},
-		"a scope":         {map[string]any{"scope": "tools.read"}, View{"", true}, false},
-		"the first":       {map[string]any{"scope": "tools.read", "team": "ops"}, View{"ops", false}, false},
+		"a scope":         {map[string]any{"scope": "tools.read"}, View{Profile: "", ReadOnly: true}, false},
+		"the first":       {map[string]any{"scope": "tools.read", "team": "ops"}, View{Profile: "ops", ReadOnly: false}, false},
 		"a claim no text": {map[string]any{"scope": "", "team": map[string]any{"ops": true}}, View{}, true},
 		"none":            {map[string]any{"scope": "mail"}, View{}, true},
 	} {

@@ -19,6 +19,8 @@ type View struct {
 	Profile string
 	// ReadOnly allows only tools that change nothing, and no changes of settings.
 	ReadOnly bool
+	// Server names the one server whose tools are visible; "" means all. No token is bound to a server.
+	Server string
 }
 
 // Token is a token that a person hands out. It does not hold the secret.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,9 @@ type guard struct {
 // isStream reports whether an answer may stay open, so that it must not be buffered or timed.
 func isStream(c echo.Context) bool {
 	path := c.Request().URL.Path
-	return path == mcpPath || strings.HasPrefix(path, mcpPath+"/")
+	return slices.ContainsFunc(mcpPaths[:], func(mcp string) bool {
+		return path == mcp || strings.HasPrefix(path, mcp+"/")
+	})
 }
 
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)

@@ -85,7 +85,7 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 		}
 	}
 	for _, r := range f.echo.Routes() {
-		if r.Path != mcpPath && r.Path != mcpProfilePath {
+		if !strings.HasPrefix(r.Path, mcpPath) && !strings.HasPrefix(r.Path, ssePath) {
 			served = append(served, r.Method+" "+r.Path)
 		}
 	}

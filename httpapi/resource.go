@@ -20,9 +20,9 @@ type Resource struct {
 // metadataPath begins the paths of descriptions; the path of the resource follows.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// resourcePath matches the paths that are resources of their own: MCP, and MCP of a profile, whether or not the profile
-// exists.
-var resourcePath = regexp.MustCompile(`^(|/mcp|/mcp/[A-Za-z0-9][A-Za-z0-9._-]{0,63})$`)
+// resourcePath matches the paths that are resources of their own: MCP, and MCP of a profile or a server, whether or not
+// it exists.
+var resourcePath = regexp.MustCompile(`^(|/(mcp|sse)(/(servers/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63})?)$`)
 
 // mountMetadata adds the routes of the descriptions, if Options.Resource is set.
 func (s *Server) mountMetadata() {

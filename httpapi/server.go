@@ -67,8 +67,8 @@ type Options struct {
 	Ready func(context.Context) error
 	// Ailing lists what does not work, though requests are answered; nil means nothing is reported.
 	Ailing func() []string
-	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin
-	// and token.
+	// MCP is served at /mcp and /sse, and below each of them at {profile} and servers/{server}; nil leaves the routes
+	// out. It is called after the checks of Host, Origin and token.
 	MCP http.Handler
 	// ReadOnly refuses operations that change what is kept here. Caller and MCP decide which calls are made.
 	ReadOnly bool
@@ -136,8 +136,11 @@ func New(o Options) (*Server, error) {
 	s.mountPanel()
 	s.mountMetadata()
 	if s.o.MCP != nil {
-		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
-		s.echo.Any(mcpProfilePath, echo.WrapHandler(s.o.MCP))
+		for _, path := range mcpPaths {
+			for _, below := range []string{"", "/:profile", "/servers/:server"} {
+				s.echo.Any(path+below, echo.WrapHandler(s.o.MCP))
+			}
+		}
 	}
 	if s.o.Prometheus != nil {
 		s.echo.GET(prometheusPath, echo.WrapHandler(s.o.Prometheus))
@@ -149,11 +152,14 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Where the MCP handler is served: for all tools, and for those of a profile.
+// mcpPath is where MCP is served over streamable HTTP. ssePath is where it is for older clients, which read all answers
+// from one stream. Below each are the paths of profiles and of single servers.
 const (
-	mcpPath        = "/mcp"
-	mcpProfilePath = mcpPath + "/:profile"
+	mcpPath = "/mcp"
+	ssePath = "/sse"
 )
+
+var mcpPaths = [...]string{mcpPath, ssePath}
 
 // Handler returns the whole API as a handler.
 func (s *Server) Handler() http.Handler { return s.echo }

@@ -68,6 +68,9 @@ type Options struct {
 	// MaxSessions bounds the HTTP sessions. Beyond it a new one replaces the least recently used; if all are in use, it
 	// is refused. Zero or less means DefaultSessions.
 	MaxSessions int
+	// MakeRoom makes room for one more HTTP session among the Servers that share a bound, which then replaces
+	// MaxSessions. It returns false if there is none. Nil means that this Server is bounded alone.
+	MakeRoom func() bool
 	// DrainTime is how long a Run whose input has ended waits for answers that are in progress; zero means not at all.
 	DrainTime time.Duration
 	// AnyHost leaves out the check that a request to a loopback address names a loopback host, for a caller that checks
@@ -137,6 +140,7 @@ type Server struct {
 	pending pendingCalls
 	scripts chan struct{} // holds one value for each script that runs
 	kept    keptResults   // those that were cut
+	sse     sseSessions
 	// logLevel is the most verbose level that a client asked for; nil if none did.
 	logLevel atomic.Pointer[mcp.LoggingLevel]
 

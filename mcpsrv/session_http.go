@@ -3,6 +3,7 @@ package mcpsrv
 import (
 	"net/http"
 	"sync"
+	"time"
 
 	"tooldex/access"
 )
@@ -24,14 +25,24 @@ func (s *Server) hideForeignSession(r *http.Request) {
 // makeRoom closes the least recently used session if MaxSessions are open. It returns false if all are in use. Many
 // clients never end their sessions, which use memory until then.
 func (s *Server) makeRoom() bool {
-	if s.Sessions() < s.o.MaxSessions {
-		return true
+	if s.o.MakeRoom != nil {
+		return s.o.MakeRoom()
 	}
+	return s.Sessions() < s.o.MaxSessions || s.CloseOldestIdle()
+}
+
+// OldestIdle returns when the HTTP session without open requests that was used least recently was last used. It returns
+// false if there is none.
+func (s *Server) OldestIdle() (time.Time, bool) { return s.sessions.oldestIdle() }
+
+// CloseOldestIdle closes the session that OldestIdle is about, whose client begins another when it is told that this
+// one is gone. It returns false if there is none.
+func (s *Server) CloseOldestIdle() bool {
 	idle := s.sessions.removeIdle()
 	if idle == nil {
 		return false
 	}
-	_ = idle.Close() // its client begins another when it is told that this one is gone
+	_ = idle.Close() // its error is that of a connection that ends anyway
 	return true
 }
 

@@ -235,13 +235,7 @@ func (r *sessionRegistry) countRequests(id string, change int) {
 func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	live := r.liveLocked()
-	var oldest *session
-	for _, one := range r.byID {
-		if one.open <= 0 && live[one.conn] && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
-			oldest = one
-		}
-	}
+	oldest := r.oldestIdleLocked()
 	if oldest == nil {
 		return nil
 	}
@@ -250,6 +244,30 @@ func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 		delete(r.byConn, oldest.conn)
 	}
 	return oldest.conn
+}
+
+// oldestIdle returns when the session that removeIdle would drop was last used, and whether there is one.
+func (r *sessionRegistry) oldestIdle() (time.Time, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	oldest := r.oldestIdleLocked()
+	if oldest == nil {
+		return time.Time{}, false
+	}
+	return oldest.lastUsed, true
+}
+
+// oldestIdleLocked returns the session over HTTP that has no open request and was used least recently; nil if all are
+// in use.
+func (r *sessionRegistry) oldestIdleLocked() *session {
+	live := r.liveLocked()
+	var oldest *session
+	for _, one := range r.byID {
+		if one.open <= 0 && live[one.conn] && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+			oldest = one
+		}
+	}
+	return oldest
 }
 
 // addSubscription registers a client's subscription to a resource, which the client calls by uri.

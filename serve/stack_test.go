@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,14 +23,25 @@ import (
 
 // stack is everything that serves, over real HTTP, with tools that have no server behind them.
 type stack struct {
-	t   *testing.T
-	all *surfaces
-	url string
+	t       *testing.T
+	all     *surfaces
+	url     string
+	tokens  access.File
+	secrets map[string]string // of the tokens, by name
+	token   string            // the secret that requests carry; "" for none
 }
 
-// serveTools serves tools as a configuration says. change may be nil.
-func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config)) *stack {
+// serveTools serves tools as a configuration says. change may be nil. Without tokens none is needed.
+func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), tokens ...access.Token) *stack {
 	t.Helper()
+	st := &stack{t: t, tokens: access.File{Path: filepath.Join(t.TempDir(), "tokens.yaml")}, secrets: map[string]string{}}
+	for _, one := range tokens {
+		st.secrets[one.Name] = access.NewSecret()
+		one.Digest = access.Digest(st.secrets[one.Name])
+		if err := st.tokens.Add(one); err != nil {
+			t.Fatal(err)
+		}
+	}
 	loader, err := config.Load(config.Options{NoFile: true, Getenv: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +76,17 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config)) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := &stack{t: t, all: newSurfaces(views, mcpsrv.Options{AnyHost: true, Logger: slog.New(slog.DiscardHandler)})}
-	st.all.http = httpapi.Options{Upstreams: gw, Logger: slog.New(slog.DiscardHandler)}
+	gate, err := access.New(access.Options{
+		File: st.tokens, HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go gate.Watch(t.Context())
+	st.all = newSurfaces(views, mcpsrv.Options{
+		AnyHost: true, Logger: slog.New(slog.DiscardHandler), MaxSessions: cfg.Serve.MaxSessions,
+	})
+	st.all.http = httpapi.Options{Upstreams: gw, Access: gate, Logger: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() { _ = st.all.shutdownAll(0) })
 	whole, err := st.all.surfaceOf(access.View{})
 	if err != nil {
@@ -81,6 +102,18 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config)) *
 	return st
 }
 
+// RoundTrip implements http.RoundTripper: it adds the token.
+func (st *stack) RoundTrip(req *http.Request) (*http.Response, error) {
+	if st.token != "" {
+		req = req.Clone(req.Context())
+		req.Header.Set("Authorization", "Bearer "+st.token)
+	}
+	return http.DefaultTransport.RoundTrip(req)
+}
+
+// client returns an HTTP client that carries the token.
+func (st *stack) client() *http.Client { return &http.Client{Transport: st} }
+
 // request sends a request over HTTP and returns the status and the body.
 func (st *stack) request(method, path, body string) (int, string) {
 	st.t.Helper()
@@ -90,7 +123,7 @@ func (st *stack) request(method, path, body string) (int, string) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Request-Id", "same")
-	res, err := http.DefaultClient.Do(req)
+	res, err := st.client().Do(req)
 	if err != nil {
 		st.t.Fatal(err)
 	}
@@ -106,7 +139,7 @@ func (st *stack) request(method, path, body string) (int, string) {
 func (st *stack) connect(path string) *mcp.ClientSession {
 	st.t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(st.t.Context(),
-		&mcp.StreamableClientTransport{Endpoint: st.url + path, MaxRetries: -1}, nil)
+		&mcp.StreamableClientTransport{Endpoint: st.url + path, HTTPClient: st.client(), MaxRetries: -1}, nil)
 	if err != nil {
 		st.t.Fatal(err)
 	}

@@ -23,12 +23,14 @@ import (
 type surface struct {
 	*service.View
 	mcp        *mcpsrv.Server
-	mcpHandler http.Handler
+	mcpHandler http.Handler                    // streamable HTTP
+	sseHandler http.Handler                    // the transport of before 2025-03-26
 	http       func() (*httpapi.Server, error) // built at the first call
 }
 
 // surfaces builds the surfaces of one process and keeps them: that of all tools, one for each profile, one for each
-// mode under the mode's name, and those again for clients that may only read. It is safe for concurrent use.
+// mode under the mode's name, those of single servers that clients ask for, and those again for clients that may only
+// read. It is safe for concurrent use.
 type surfaces struct {
 	views *service.Views
 	mcp   mcpsrv.Options  // what all MCP servers have in common
@@ -61,10 +63,15 @@ func warnUnknownServers(s *service.Service, name string, p config.Profile) {
 }
 
 // surfaceOf returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is
-// neither, and Unavailable after shutdown.
+// neither, and for a server that does not exist there; it is Unavailable after shutdown.
 func (all *surfaces) surfaceOf(key access.View) (*surface, error) {
 	if err := all.views.CheckName(key.Profile); err != nil {
 		return nil, err
+	}
+	if key.Server != "" {
+		if err := all.views.CheckServer(key); err != nil {
+			return nil, err
+		}
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -76,7 +83,7 @@ func (all *surfaces) surfaceOf(key access.View) (*surface, error) {
 	}
 	one := &surface{View: all.views.New(key)}
 	one.mcp = mcpsrv.New(all.mcpOptions(one.View))
-	one.mcpHandler = one.mcp.Handler()
+	one.mcpHandler, one.sseHandler = one.mcp.Handler(), one.mcp.SSEHandler()
 	one.http = sync.OnceValues(func() (*httpapi.Server, error) { return httpapi.New(all.httpOptions(one)) })
 	all.byKey[key] = one
 	return one, nil
@@ -86,7 +93,7 @@ func (all *surfaces) surfaceOf(key access.View) (*surface, error) {
 func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
 	o := all.mcp
 	o.Searcher, o.Caller, o.Catalog, o.Confirms = v.Searcher, v.Caller, v.Catalog, v.NeedsConfirmation
-	o.Schemas = all.views.Schemas
+	o.Schemas, o.MakeRoom = all.views.Schemas, all.makeRoom
 	if v.Upstreams != nil {
 		o.Upstreams = v.Upstreams
 	}
@@ -101,15 +108,18 @@ func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
 	if v.Key.ReadOnly { // what a client's model writes would be stored
 		o.Enricher = nil
 	}
-	return withListing(o, cfg, v.Key.Profile)
+	return withListing(o, cfg, v.Key)
 }
 
-// withListing returns o with the settings of tools/list for a profile: its own where it has some, else those of serve.
-// A mode's name is a profile with just that mode.
-func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Options {
-	p, ok := cfg.Profiles[profile]
-	if !ok && config.IsMode(profile) {
-		p.Mode = profile
+// withListing returns o with the settings of tools/list for a view: those of its profile where it has some, else those
+// of serve. A mode's name is a profile with just that mode. The tools of a single server are listed in full.
+func withListing(o mcpsrv.Options, cfg *config.Config, key access.View) mcpsrv.Options {
+	p, ok := cfg.Profiles[key.Profile]
+	if !ok && config.IsMode(key.Profile) {
+		p.Mode = key.Profile
+	}
+	if key.Server != "" {
+		p.Mode = string(mcpsrv.Full)
 	}
 	o.Mode, o.Threshold, o.Followers, o.Summary = mcpsrv.Mode(cfg.Serve.Mode), cfg.Serve.Threshold, cfg.Serve.Follows,
 		cfg.Serve.Summary
@@ -131,7 +141,7 @@ func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Op
 // see no tool.
 func (all *surfaces) applyListing() {
 	cfg := all.views.Service.Config()
-	all.eachSurface(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key.Profile)) })
+	all.eachSurface(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key)) })
 }
 
 // eachSurface calls do with every surface that exists at the time of the call, without holding the lock, so that do may
@@ -165,26 +175,53 @@ func (all *surfaces) countSessions() int {
 	return n
 }
 
-// mcpHandler serves /mcp and /mcp/{profile} for the holders of a view: for one of a profile that profile alone, for
-// others any.
+// makeRoom makes room for one more MCP session: beyond the bound of all surfaces together it closes the one that was
+// used least recently. It returns false if all are in use.
+func (all *surfaces) makeRoom() bool {
+	most := all.mcp.MaxSessions
+	if most <= 0 {
+		most = mcpsrv.DefaultSessions
+	}
+	if all.countSessions() < most {
+		return true
+	}
+	var oldest *surface
+	var since time.Time
+	all.eachSurface(func(one *surface) {
+		if at, ok := one.mcp.OldestIdle(); ok && (oldest == nil || at.Before(since)) {
+			oldest, since = one, at
+		}
+	})
+	return oldest != nil && oldest.mcp.CloseOldestIdle()
+}
+
+// mcpHandler serves /mcp and /sse, and below each of them {profile} and servers/{server}, for the holders of a view: for
+// one of a profile that profile alone, for others any.
 func (all *surfaces) mcpHandler(key access.View) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
+		below, legacy := strings.CutPrefix(r.URL.Path, "/sse")
+		below = strings.Trim(strings.TrimPrefix(below, "/mcp"), "/")
+		asked := access.View{Profile: below, ReadOnly: key.ReadOnly}
+		if server, ok := strings.CutPrefix(below, "servers/"); ok {
+			asked.Profile, asked.Server = service.WholeProfile, server
+		}
 		if key.Profile != service.WholeProfile {
-			if name != service.WholeProfile && name != key.Profile {
+			if asked.Profile != service.WholeProfile && asked.Profile != key.Profile {
 				http.Error(w, "there is no such profile", http.StatusNotFound)
 				return
 			}
-			name = key.Profile
+			asked.Profile = key.Profile
 		}
-		one, err := all.surfaceOf(access.View{Profile: name, ReadOnly: key.ReadOnly})
-		switch tool.CodeOf(err) {
-		case tool.NotFound:
-			http.Error(w, err.Error(), http.StatusNotFound)
-		case tool.Unavailable:
+		one, err := all.surfaceOf(asked)
+		switch code := tool.CodeOf(err); {
+		case err == nil && legacy:
+			one.sseHandler.ServeHTTP(w, r)
+		case err == nil:
+			one.mcpHandler.ServeHTTP(w, r)
+		case code == tool.Unavailable:
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		default:
-			one.mcpHandler.ServeHTTP(w, r)
+			http.Error(w, err.Error(), http.StatusNotFound)
 		}
 	})
 }

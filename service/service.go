@@ -234,6 +234,17 @@ func (s *Service) Servers() []upstream.Server {
 	return MergeServers(s.Catalog.Servers(), s.Config().Servers)
 }
 
+// knowsServer reports whether a server is configured, or has tools from a file.
+func (s *Service) knowsServer(name string) bool {
+	if slices.ContainsFunc(s.Servers(), func(one upstream.Server) bool { return one.Name == name }) {
+		return true
+	}
+	all := s.Catalog.Set().All() // by ID
+	first := string(tool.MakeID(name, ""))
+	i, _ := slices.BinarySearchFunc(all, first, func(t *tool.Tool, id string) int { return cmp.Compare(string(t.ID()), id) })
+	return i < len(all) && all[i].Server == name
+}
+
 // MergeServers returns the servers of both lists, sorted by name. Of two with the same name the one in more wins.
 func MergeServers(all, more []upstream.Server) []upstream.Server {
 	out := slices.Clone(all)

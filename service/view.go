@@ -161,15 +161,42 @@ func (x *Views) policyOf(key access.View) selection.Policy {
 		ReadOnly: key.ReadOnly, Tools: x.Service.Catalog,
 		Preferred: func() *selection.Preferred { return x.preferences.Preferred(profile) },
 	}
-	if profile != WholeProfile {
-		out.Reach = func() []string {
-			if p, ok := x.profileNamed(profile); ok {
-				return p.Servers
-			}
-			return []string{noServer}
-		}
+	if profile != WholeProfile || key.Server != "" {
+		out.Reach = func() []string { return x.reachableServers(profile, key.Server) }
 	}
 	return out
+}
+
+// reachableServers returns the servers of a profile at this moment, and only the one named server if it is not "". An
+// empty list means all.
+func (x *Views) reachableServers(profile, server string) []string {
+	var reach []string
+	if profile != WholeProfile {
+		p, ok := x.profileNamed(profile)
+		if !ok {
+			return []string{noServer}
+		}
+		reach = p.Servers
+	}
+	switch {
+	case server == "":
+		return reach
+	case len(reach) == 0 || slices.Contains(reach, server):
+		return []string{server}
+	}
+	return []string{noServer}
+}
+
+// CheckServer returns a NotFound error if the server of a view does not exist for the holders of its profile. The error
+// is the same for a server that the profile hides and for one that is invented.
+func (x *Views) CheckServer(key access.View) error {
+	if x.policyOf(key).AllowsServer(key.Server) && x.Service.knowsServer(key.Server) {
+		return nil
+	}
+	return &tool.Error{
+		Code: tool.NotFound, Op: "find server", Msg: fmt.Sprintf("there is no server %q", key.Server),
+		Hint: "list_tool_categories lists the servers",
+	}
 }
 
 // noServer matches no server: a list with it alone shows nothing, where an empty one would show everything.
