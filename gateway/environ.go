@@ -39,17 +39,19 @@ func isInherited(name string) bool {
 	return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"}, name)
 }
 
+// InheritedNames returns those names of variables, sorted, that servers get from our environment beside what it takes
+// to find and run a program.
+func InheritedNames(names []string) []string {
+	return slices.DeleteFunc(slices.Sorted(slices.Values(names)), func(name string) bool { return !isInherited(name) })
+}
+
 // childEnvironment returns the environment of a child process as NAME=value, in a fixed order: the inherited variables
 // that are set, then the configured ones. A configured variable replaces an inherited one. Passwords in inherited
 // variables are added to scrub.
 func childEnvironment(configured map[string]string, o Options, scrub *redactor) []string {
 	names := inheritedVariables()
 	if o.EnvNames != nil {
-		for _, name := range slices.Sorted(slices.Values(o.EnvNames())) {
-			if isInherited(name) {
-				names = append(names, name)
-			}
-		}
+		names = append(names, InheritedNames(o.EnvNames())...)
 	}
 	var env, secrets []string
 	for _, name := range names {

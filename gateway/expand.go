@@ -47,6 +47,13 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 	return x, nil
 }
 
+// CheckVariables returns the Invalid error with which a start of a server would end at once, because a variable that it
+// refers to is not set or its envFile cannot be read; nil if there is none.
+func CheckVariables(s upstream.Server, lookup func(string) (string, bool)) error {
+	_, err := expandServer(s, lookup)
+	return err
+}
+
 // expander fills in the variables of one configuration. After an error it goes on, and its
 // results are not used.
 type expander struct {

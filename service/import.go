@@ -11,6 +11,7 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
+	"tooldex/config"
 	"tooldex/gateway"
 	"tooldex/upstream"
 )
@@ -28,8 +29,67 @@ const lookInterval = time.Second
 func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, progress Progress,
 	done func(catalog.Report, error),
 ) error {
+	x := s.NewServerImport(servers)
+	x.Run(ctx, nil, progress, done)
+	return x.Close()
+}
+
+// ServerImport is an import of live servers in two steps: Try starts them and changes nothing, Run stores their tools.
+// Servers that Try has started stay connected for Run. Close it after use.
+type ServerImport struct {
+	s       *Service
+	servers []upstream.Server
+	gw      *gateway.Gateway
+}
+
+// NewServerImport returns the import of these servers, which starts none yet. They need not be configured.
+func (s *Service) NewServerImport(servers []upstream.Server) *ServerImport {
 	gw := s.NewGateway(gateway.Options{})
 	gw.Set(MergeServers(slices.Clone(servers), nil))
+	return &ServerImport{s, slices.Clone(servers), gw}
+}
+
+// Close stops the servers.
+func (x *ServerImport) Close() error { return x.gw.Close() }
+
+// CheckVariables returns why servers could not even be started here: their variables that are not set. Disabled servers
+// are left out.
+func (x *ServerImport) CheckVariables() map[string]error {
+	failed := map[string]error{}
+	for _, server := range x.servers {
+		if server.Disabled {
+			continue
+		}
+		if err := gateway.CheckVariables(server, config.LookupEnv); err != nil {
+			failed[server.Name] = err
+		}
+	}
+	return failed
+}
+
+// Try starts the servers that are not disabled, lists their tools, and returns why it failed, by name. It stores
+// nothing.
+func (x *ServerImport) Try(ctx context.Context, progress Progress) map[string]error {
+	failed, mu := map[string]error{}, sync.Mutex{}
+	x.each(ctx, nil, progress, func(up *gateway.Upstream) {
+		if _, err := up.Tools(ctx); err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			failed[up.Name()] = err
+		}
+	})
+	return failed
+}
+
+// Run stores the tools of the servers, without those in skip, as ImportServers does.
+func (x *ServerImport) Run(ctx context.Context, skip map[string]error, progress Progress,
+	done func(catalog.Report, error),
+) {
+	x.each(ctx, skip, progress, func(up *gateway.Upstream) { done(x.s.Catalog.Sync(ctx, up)) })
+}
+
+// each calls do for each server that is neither disabled nor in skip, several at a time, and reports progress.
+func (x *ServerImport) each(ctx context.Context, skip map[string]error, progress Progress, do func(*gateway.Upstream)) {
 	slots := make(chan struct{}, importsAtOnce)
 	var imports sync.WaitGroup
 	var finished atomic.Int64
@@ -38,7 +98,7 @@ func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, 
 		for ticker := time.NewTicker(lookInterval); ; {
 			select {
 			case <-ticker.C:
-				progress(importStage(gw.Status()), int(finished.Load()), len(servers))
+				progress(importStage(x.gw.Status()), int(finished.Load()), len(x.servers))
 			case <-ended:
 				ticker.Stop()
 				return
@@ -46,22 +106,19 @@ func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, 
 		}
 	}()
 	defer close(ended)
-	for _, server := range servers {
-		up, ok := gw.Upstream(server.Name)
-		if !ok { // disabled
+	for _, server := range x.servers {
+		up, ok := x.gw.Upstream(server.Name)
+		if !ok || skip[server.Name] != nil { // disabled, or not wanted
 			continue
 		}
 		imports.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			report, err := s.Catalog.Sync(ctx, up)
+			do(up)
 			finished.Add(1)
-			done(report, err)
 		})
 	}
 	imports.Wait()
-	s.InspectFeatures(ctx, gw.Features())
-	return gw.Close()
 }
 
 // A step of an import of files ends with the file that reaches one of these. Few steps are fast, but lose more when the

@@ -101,6 +101,10 @@ func (a *app) warnAdopted(list []clients.Found) {
 		case clients.StateUnusable:
 			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, makePrintable(l.Why))
 			continue
+		case clients.StateStays:
+			fmt.Fprintf(a.stderr, "warning: %s stays with %s, since it does not start here: %s\n", name, l.Client,
+				makePrintable(l.Why))
+			continue
 		case clients.StateDiffers:
 			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n",
 				name, l.Client)

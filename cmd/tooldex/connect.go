@@ -3,18 +3,22 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"tooldex/catalog"
 	"tooldex/cmd/tooldex/clients"
 	"tooldex/config"
+	"tooldex/gateway"
 	"tooldex/service"
 )
 
@@ -111,9 +115,9 @@ func (a *app) clientDocument(client clients.Client, f *connectFlags) (*clients.D
 	return out, nil
 }
 
-// connectClient moves the servers of a client's file to tooldex. The servers are stored before the file is written, so
-// that a failure between the two loses none; their tools are read last, since a server that fails is no reason to keep
-// the client as it was.
+// connectClient moves the servers of a client's file to tooldex, except for those that do not start here. Nothing is
+// written before that is known. The servers are stored before the file is written, so that a failure between the two
+// loses none.
 func (a *app) connectClient(ctx context.Context, client clients.Client, f *connectFlags) error {
 	d, err := a.clientDocument(client, f)
 	if err != nil {
@@ -132,13 +136,14 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if err != nil {
 		return err
 	}
-	var gone []clients.Entry
-	for _, l := range list {
-		switch l.State {
-		case clients.StateNew, clients.StateReplaced, clients.StateKnown, clients.StateSelf:
-			gone = append(gone, l.Entry)
-		}
+	x := s.NewServerImport(append(slices.Clone(servers), s.Unread(clients.KnownServers(list))...))
+	defer a.stopServers(x)
+	failed := a.tryServers(ctx, x, f)
+	if err := ctx.Err(); err != nil { // stopped: that says nothing of the servers
+		return err
 	}
+	servers = clients.KeepFailed(list, servers, failed)
+	gone := clients.Movable(list)
 	text, err := d.Replace(own, gone)
 	if err != nil {
 		return err
@@ -153,8 +158,10 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(out, err)
 	}
-	if err := a.takeOver(ctx, s, servers, false); err != nil { // before the client loses them
-		return err
+	if len(servers) > 0 { // before the client loses them
+		if err := s.SaveServers(ctx, servers); err != nil {
+			return err
+		}
 	}
 	if out.Backup, err = a.keeper().Replace(d, text, own, gone); err != nil {
 		return err
@@ -165,7 +172,35 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if err := a.printConnection(out); err != nil {
 		return err
 	}
-	return a.takeOver(ctx, s, servers, !f.noImport)
+	if f.noImport {
+		return nil
+	}
+	im, p := &importer{app: a, stack: s}, a.newProgress()
+	defer p.clearLine()
+	x.Run(ctx, failed, p.update, func(report catalog.Report, err error) { im.add(err, report) })
+	return errors.Join(im.errs...)
+}
+
+// tryServers returns why servers do not start here, by name. With --no-import none is started, and only their variables
+// are looked at.
+func (a *app) tryServers(ctx context.Context, x *service.ServerImport, f *connectFlags) map[string]error {
+	if names := gateway.InheritedNames(config.EnvNames()); len(names) > 0 {
+		fmt.Fprintf(a.stderr, "servers inherit %s from the environment in which the client starts tooldex\n",
+			strings.Join(names, ", "))
+	}
+	if f.noImport {
+		return x.CheckVariables()
+	}
+	p := a.newProgress()
+	defer p.clearLine()
+	return x.Try(ctx, p.update)
+}
+
+// stopServers ends what tryServers started.
+func (a *app) stopServers(x *service.ServerImport) {
+	if err := x.Close(); err != nil {
+		a.log.Warn("a server could not be stopped", "error", err)
+	}
 }
 
 // unlessFailed returns err, or prints out if it is nil.

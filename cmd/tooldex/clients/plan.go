@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"tooldex/config"
@@ -18,6 +19,7 @@ const (
 	StateReplaced = "replaced"       // it replaces the stored one
 	StateDiffers  = "differs"        // the stored one of that name is configured otherwise, and stays
 	StateUnusable = "unusable"       // Found.Why says why
+	StateStays    = "stays"          // it does not start here, and stays with the client; Found.Why says why
 	StateSelf     = "tooldex itself" // asking it for its tools would never end
 )
 
@@ -28,10 +30,36 @@ type Found struct {
 	File   string   `json:"file"`
 	State  string   `json:"state"`            // one of the states above
 	Target string   `json:"target,omitempty"` // the command line or the URL
-	Why    string   `json:"why,omitempty"`    // why it is unusable
+	Why    string   `json:"why,omitempty"`    // why it is unusable, or stays
 	Lost   []string `json:"lost,omitempty"`   // keys of the entry that will have no effect
 
 	Entry Entry `json:"-"`
+}
+
+// KeepFailed marks the servers of a plan that do not start here, by the reasons in failed, as staying with the client,
+// and returns those of servers that are left to store.
+func KeepFailed(list []Found, servers []upstream.Server, failed map[string]error) []upstream.Server {
+	for i, f := range list {
+		switch f.State {
+		case StateNew, StateReplaced, StateKnown:
+			if err := failed[f.Entry.Server.Name]; err != nil {
+				list[i].State, list[i].Why = StateStays, err.Error()
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(servers), func(s upstream.Server) bool { return failed[s.Name] != nil })
+}
+
+// Movable returns the entries that leave the client's file: those that tooldex has, and tooldex itself.
+func Movable(list []Found) []Entry {
+	var out []Entry
+	for _, f := range list {
+		switch f.State {
+		case StateNew, StateReplaced, StateKnown, StateSelf:
+			out = append(out, f.Entry)
+		}
+	}
+	return out
 }
 
 // KnownServers returns those of a plan that are stored already, configured alike.
