@@ -32,6 +32,9 @@ type Options struct {
 	// catalogue can only be listed, and makes nothing.
 	Model Model
 	Index *index.Index
+	// ListOnly makes nothing of tools, though there is a Model: the catalogue can only be listed, with the categories
+	// that are derived from what was made of the tools before.
+	ListOnly bool
 	// Slim leaves what was made of tools in the store, where an Index would need it in memory. It suits a program that
 	// only imports: View.Familiarity and View.Try then know nothing of the tools.
 	Slim bool
@@ -53,6 +56,8 @@ func (o Options) withDefaults() Options {
 	}
 	switch {
 	case o.indexer != nil:
+	case o.ListOnly:
+		o.indexer = lister{fits: &searchable{m: o.Model}}
 	case o.Index != nil || o.Model.Embedder != nil || o.Model.Base != nil:
 		o.indexer = &searchable{m: o.Model, to: o.Index, slim: o.Slim}
 	default:
@@ -263,6 +268,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 // publish makes st visible: first in the index, then in Set.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
 	c.o.indexer.release()
+	st.annotate(c.o.Model.Base)
 	set := st.visibleSet()
 	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {
 		return fmt.Errorf("publish tools: %w", err)

@@ -15,6 +15,7 @@ import (
 
 	"tooldex/index"
 	"tooldex/internal/flatfile"
+	"tooldex/knowledge"
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
@@ -26,7 +27,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
 // served otherwise than before.
-const imageLayout = 3
+const imageLayout = 4
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
 // any more the latest few stay.
@@ -70,7 +71,8 @@ func (c *Catalog) imageKey(gen uint64, stamp store.Stamp) imageKey {
 	slices.Sort(servers)
 	return imageKey{
 		Layout: imageLayout, Generation: gen, Stamp: stamp, Policy: cmp.Or(c.trust.Policy, trust.Warn), Servers: servers,
-		View: fmt.Sprintf("%s %s %d %s", v.Model.Name, v.Model.Fingerprint, v.Model.Dims, v.Knowledge),
+		View: fmt.Sprintf("%s %s %d %s %s", v.Model.Name, v.Model.Fingerprint, v.Model.Dims, v.Knowledge,
+			knowledge.CategoryVersion()),
 	}
 }
 
@@ -218,6 +220,7 @@ func (c *Catalog) buildForImage(ctx context.Context, x *searchable, gen uint64) 
 		return nil, nil, nil, err
 	}
 	st := newState(stored, view.Model.Fingerprint, c.trust, c.o.Logger)
+	st.annotate(x.m.Base)
 	set := st.visibleSet()
 	snap, err := x.buildSnapshot(set, st.entries, st.derived)
 	return st, set, snap, err
@@ -257,8 +260,12 @@ func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) erro
 		if r, ok := st.records[e.tool.ID()]; ok {
 			held = st.trust.HoldReason(formOf(r))
 		}
-		rows, texts = appendTool(rows, texts, e.tool, held)
-		tools = append(tools, e.tool)
+		t := e.tool
+		if shown, ok := snap.Set().Get(t.ID()); ok {
+			t = shown
+		}
+		rows, texts = appendTool(rows, texts, t, held)
+		tools = append(tools, t)
 	}
 	meta, err := json.Marshal(imageMeta{Trusted: trustedServers(tools, st.trust)})
 	if err != nil {

@@ -41,7 +41,8 @@ const (
 	flagAlways
 	flagNoBorrow
 	flagAnnotated
-	hintBits = 4 // the lowest bit of the first hint
+	flagDerived     // the category is derived
+	hintBits    = 5 // the lowest bit of the first hint
 )
 
 // appendTool adds a tool to rows and texts.
@@ -55,6 +56,7 @@ func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string) ([]tool
 	flag(t.Disabled, flagDisabled)
 	flag(t.Always, flagAlways)
 	flag(t.NoBorrow, flagNoBorrow)
+	flag(t.CategoryDerived, flagDerived)
 	hint := ""
 	if a := t.Annotations; a != nil {
 		row.flags |= flagAnnotated
@@ -186,7 +188,7 @@ func openTools(rows []toolRow, texts []byte) (tools []*tool.Tool, held map[*tool
 		t.InputSchema, t.OutputSchema = rawOf(parts[partInput]), rawOf(parts[partOutput])
 		t.Meta, t.Icons = rawOf(parts[partMeta]), rawOf(parts[partIcons])
 		t.Disabled, t.Always = row.flags&flagDisabled != 0, row.flags&flagAlways != 0
-		t.NoBorrow = row.flags&flagNoBorrow != 0
+		t.NoBorrow, t.CategoryDerived = row.flags&flagNoBorrow != 0, row.flags&flagDerived != 0
 		if row.flags&flagAnnotated != 0 {
 			hint := func(k int) *bool { return said[row.flags>>(hintBits+2*k)&3] }
 			annotations[i] = tool.Annotations{

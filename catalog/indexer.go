@@ -64,6 +64,15 @@ func (m *derived) slim(written *derived) {
 	}
 }
 
+// lister is the indexer of a catalogue that is only listed, and that says what is known about the kinds of its tools. It
+// loads the analyses that fits has made, and makes none.
+type lister struct {
+	noIndex
+	fits *searchable
+}
+
+func (l lister) view() store.View { return store.View{Knowledge: l.fits.view().Knowledge} }
+
 // noIndex is the indexer of a catalogue that can only be listed.
 type noIndex struct{}
 

@@ -126,13 +126,7 @@ func decodePrepared(b []byte) (p prepared, err error) {
 			p.fields[f][i] = index.Term{Text: text[at : at+n], Weight: float32(r.readNumber()) / termUnits}
 		}
 	}
-	p.landmarks = make([]index.Landmark, r.readCount(3))
-	for i := range p.landmarks {
-		p.landmarks[i] = index.Landmark{
-			Point: int32(min(r.readNumber(), math.MaxInt32)), Like: float32(r.readByte()) / 255,
-			Lent: float32(r.readByte()) / 255,
-		}
-	}
+	p.landmarks = r.readLandmarks()
 	n := r.readCount(1)
 	if r.bad || len(r.b) != 4+n {
 		return prepared{}, errPrepared
@@ -146,6 +140,39 @@ func decodePrepared(b []byte) (p prepared, err error) {
 		p.lent[i] = scale * float32(int8(r.b[4+i]))
 	}
 	return p, nil
+}
+
+// landmarksOf decodes only the landmarks of what encode returned; nil if it cannot be decoded.
+func landmarksOf(b []byte) []index.Landmark {
+	h, ok := textOf(b)
+	if !ok {
+		return nil
+	}
+	r := byteReader{b: b[1+len(h):]}
+	r.skipBytes(8) // the rivals
+	r.readByte()   // the effect
+	for range len(prepared{}.fields) {
+		for range r.readCount(2) {
+			r.skipBytes(int(min(r.readNumber(), math.MaxInt32)))
+			r.readNumber()
+		}
+	}
+	return r.readLandmarks()
+}
+
+// readLandmarks reads the landmarks of a tool.
+func (r *byteReader) readLandmarks() []index.Landmark {
+	out := make([]index.Landmark, r.readCount(3))
+	for i := range out {
+		out[i] = index.Landmark{
+			Point: int32(min(r.readNumber(), math.MaxInt32)), Like: float32(r.readByte()) / 255,
+			Lent: float32(r.readByte()) / 255,
+		}
+	}
+	if r.bad {
+		return nil
+	}
+	return out
 }
 
 // byteReader reads values from the front of b. Once a value is missing, bad is set, and all further values are zero.

@@ -25,10 +25,12 @@ type state struct {
 	stopped    map[string]bool // disabled servers, whose tools are served as disabled
 	entries    []entry         // what is served, sorted by ID: the records with the overlays applied, without held ones
 	held       []entry         // the same for the held ones
-	trust      *trust.Ledger
-	derived    *derived
-	owned      map[string]map[tool.ID]bool // IDs of the records, by source; only in a clone
-	damaged    bool                        // something stored was left out
+	// shown are the tools of entries as clients see them, in that order; nil before annotate
+	shown   []*tool.Tool
+	trust   *trust.Ledger
+	derived *derived
+	owned   map[string]map[tool.ID]bool // IDs of the records, by source; only in a clone
+	damaged bool                        // something stored was left out
 	// partial is set in a state that was opened from an image. It has the generation, the servers and the trust in
 	// servers; Catalog.loaded returns the whole.
 	partial bool
@@ -222,7 +224,7 @@ func compareID(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) }
 // visibleSet returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay
 // the same while they are held.
 func (st *state) visibleSet() *tool.Set {
-	all, held := st.servedTools(), map[tool.ID]string{}
+	all, held := slices.Clone(st.servedTools()), map[tool.ID]string{}
 	for _, e := range st.held {
 		all = append(all, e.tool)
 		held[e.tool.ID()] = st.trust.HoldReason(formOf(st.records[e.tool.ID()]))
@@ -280,6 +282,9 @@ func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 
 // servedTools returns the tools that are served, by ID.
 func (st *state) servedTools() []*tool.Tool {
+	if st.shown != nil {
+		return st.shown
+	}
 	out := make([]*tool.Tool, len(st.entries))
 	for i, e := range st.entries {
 		out[i] = e.tool

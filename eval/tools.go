@@ -45,7 +45,7 @@ func WriteTools(w io.Writer, tools []*tool.Tool) error {
 			continue
 		}
 		raw := rawTool{
-			Name: ToolLabel(t.ID()), Server: t.Server, Title: t.Title, Category: t.Category, Summary: t.Summary,
+			Name: ToolLabel(t.ID()), Server: t.Server, Title: t.Title, Category: declaredCategory(t), Summary: t.Summary,
 			Description: t.Description,
 			Parameters:  t.InputSchema, Annotations: t.Annotations, Keywords: t.Keywords, Synonyms: t.Synonyms,
 			Examples: t.Examples, Utterances: t.Utterances, NoBorrow: t.NoBorrow,
@@ -168,4 +168,12 @@ func lettersAndDigits(s string) string {
 		}
 		return -1
 	}, s)
+}
+
+// declaredCategory returns the category of a tool, "" for one that is derived: a set has what the sources say.
+func declaredCategory(t *tool.Tool) string {
+	if t.CategoryDerived {
+		return ""
+	}
+	return t.Category
 }

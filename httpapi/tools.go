@@ -26,6 +26,7 @@ type toolItem struct {
 	Title      string  `json:"title,omitempty"`
 	Summary    string  `json:"summary,omitempty"`
 	Category   string  `json:"category,omitempty"`
+	Derived    bool    `json:"categoryDerived,omitempty" jsonschema:"the category is not declared, but that of the kinds of tools that it resembles"`
 	Tokens     int     `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
 	ReadOnly   bool    `json:"readOnly,omitempty"`
 	Disabled   bool    `json:"disabled,omitempty"`
@@ -167,7 +168,7 @@ func (s *Server) alwaysIncluded() map[tool.ID]bool {
 func (s *Server) itemOf(set *tool.Set, t *tool.Tool) toolItem {
 	return toolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
-		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled,
+		Category: t.Category, Derived: t.CategoryDerived, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled,
 		Deprecated: t.Deprecated, Warning: t.Warning, Confirm: s.needsConfirmation(t),
 	}
 }

@@ -29,7 +29,8 @@ type Base struct {
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
 	glossary    func() glossary
-	analyzers   sync.Pool // of *Analyzer, which remember the stems of words that requests share
+	categories  func() []string // by kind; the last for no kind
+	analyzers   sync.Pool       // of *Analyzer, which remember the stems of words that requests share
 }
 
 // stemWord returns the stem of a word of a request. It borrows an Analyzer, which remembers earlier words.
@@ -91,6 +92,7 @@ func Open(b []byte) (*Base, error) {
 	base.thesaurus = sync.OnceValue(func() pairs { return unpackPairs(sections[secThesaurus]) })
 	base.lexicon = sync.OnceValue(func() pairs { return unpackPairs(sections[secLexicon]) })
 	base.glossary = sync.OnceValue(func() glossary { return readGlossary(sections[secGlossary]) })
+	base.categories = sync.OnceValue(base.categoriesOfKinds)
 	if len(sections[secCount]) != 4 {
 		return nil, errShort
 	}
@@ -116,6 +118,11 @@ func (b *Base) Kind(i int) string {
 		return ""
 	}
 	return string(b.kinds.entryAt(k))
+}
+
+// kindNumber returns the place of archetype i's kind, or the number of kinds if it has none.
+func (b *Base) kindNumber(i int) int {
+	return min(int(binary.LittleEndian.Uint16(b.kindOf[2*i:])), b.kinds.n)
 }
 
 // domain returns the number of the domain that archetype i belongs to, or -1.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -118,6 +119,14 @@ func deprecatedMark(text string) string {
 	return "deprecated: " + sanitize.Clip(oneLine(text), maxDeprecated)
 }
 
+// categoriesLabel returns what stands before the categories of a set: whether some are derived.
+func categoriesLabel(set *tool.Set) string {
+	if slices.ContainsFunc(set.All(), func(t *tool.Tool) bool { return t.CategoryDerived && !t.Disabled }) {
+		return "Categories (derived where servers declare none)"
+	}
+	return "Categories"
+}
+
 // listCategories answers list_tool_categories.
 func (s *Server) listCategories(_ context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[struct {
@@ -135,7 +144,7 @@ func (s *Server) listCategories(_ context.Context, req *mcp.CallToolRequest, raw
 	for _, part := range []struct {
 		label string
 		list  []tool.Count
-	}{{"Categories", out.Categories}, {"Servers", out.Servers}} {
+	}{{categoriesLabel(set), out.Categories}, {"Servers", out.Servers}} {
 		b.WriteString(part.label + ":")
 		for i, c := range part.list {
 			fmt.Fprintf(&b, "%s %s %d", []string{"", ","}[min(i, 1)], oneLine(c.Name), c.Tools)

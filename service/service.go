@@ -140,7 +140,12 @@ func (s *Service) openCatalog(ctx context.Context) error {
 	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust(), Slim: s.o.Use == ToImport}
 	o.Images = s.scratch == "" && (s.o.Use == ToSearch || s.o.Use == ToImport)
 	var queries, fallback embed.Embedder
-	if s.o.Use != ToList {
+	if o.ListOnly = s.o.Use == ToList; o.ListOnly {
+		var err error
+		if o.Model, err = s.builtinModel(); err != nil {
+			return err
+		}
+	} else {
 		var err error
 		if o.Model, err = s.builtinModel(); err != nil {
 			return err

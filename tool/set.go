@@ -76,6 +76,9 @@ func (s *Set) makeVersion() string {
 		hash := t.Hash()
 		h.Write(hash[:])
 		hashBytes(h, []byte(s.exposed[i]+t.Warning))
+		if t.CategoryDerived {
+			hashBytes(h, []byte(t.Category))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -36,6 +36,8 @@ type Tool struct {
 	Always     bool            `json:"alwaysInclude,omitempty"`
 	// it is found by its own words alone: archetypes lend it none
 	NoBorrow bool `json:"noBorrow,omitempty"`
+	// CategoryDerived is set if Category is not declared, but derived from the kinds of tools that the tool resembles.
+	CategoryDerived bool `json:"categoryDerived,omitempty"`
 	// Warning says in our own words that the tool looks suspicious; "" if it does not, or is approved. It is no part of
 	// the content.
 	Warning string `json:"-"`
@@ -99,10 +101,14 @@ func WithCaution(warning, text string) string {
 // Hash is the SHA-256 of everything in a tool that a client or a search can see.
 type Hash [sha256.Size]byte
 
-// Hash returns the content hash: equal tools have equal hashes, and any change of a field changes it.
+// Hash returns the content hash: equal tools have equal hashes, and any change of a field that is content changes it.
 func (t *Tool) Hash() Hash {
 	h := sha256.New()
-	for _, s := range []string{t.Server, t.Name, t.Title, t.Summary, t.Description, t.Category, t.Deprecated} {
+	category := t.Category
+	if t.CategoryDerived { // no part of the content
+		category = ""
+	}
+	for _, s := range []string{t.Server, t.Name, t.Title, t.Summary, t.Description, category, t.Deprecated} {
 		hashBytes(h, []byte(s))
 	}
 	for _, raw := range [][]byte{t.InputSchema, t.OutputSchema, t.Meta, t.Icons} {

@@ -59,7 +59,7 @@ function head(state, title) {
       a.openWorldHint && badge('open world', '', 'according to its server it reaches outside systems'),
       tool.confirm && badge('asks first', 'warn', 'a person has to confirm each call'),
       tool.deprecated && badge('deprecated', 'warn')),
-    h('p', { class: 'facts' }, h('span', null, tool.server), h('span', null, tool.category || 'other'), h('span', null, fmt.tokens(tool.tokens)),
+    h('p', { class: 'facts' }, h('span', null, tool.server), h('span', { title: tool.categoryDerived ? 'derived from the kinds of tools that it resembles; none is declared' : null }, tool.category || 'other', tool.categoryDerived && ' (derived)'), h('span', null, fmt.tokens(tool.tokens)),
       h('span', { title: 'the name under which clients call it' }, h('code', null, tool.exposed)),
       tool.alwaysInclude && badge('always given', 'accent', 'every agent is shown it in full'),
       tool.uses > 0 && h('span', { title: 'as Activity counts calls over all time' }, `called ${fmt.short(tool.uses)}×`),
