@@ -43,6 +43,10 @@ type (
 	findingReader interface {
 		Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, error)
 	}
+	// partialLister also returns the names of tools that it may have and does not offer now. Those stay stored.
+	partialLister interface {
+		ListTools(ctx context.Context) (tools []*tool.Tool, hidden []string, err error)
+	}
 	// filed is a source in a file, whose path is absolute.
 	filed interface{ Path() string }
 )
@@ -105,9 +109,16 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 		return o
 	}
 	var tools []*tool.Tool
-	if r, ok := src.(findingReader); ok {
+	switch r := src.(type) {
+	case findingReader:
 		tools, o.found, o.err = r.Read(ctx)
-	} else {
+	case partialLister:
+		var hidden []string
+		tools, hidden, o.err = r.ListTools(ctx)
+		for _, name := range hidden {
+			o.kept[tool.MakeID(o.name, name)] = true
+		}
+	default:
 		tools, o.err = src.Tools(ctx)
 	}
 	if o.err != nil {

@@ -363,3 +363,29 @@ func TestServers(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
+
+// partial is a source that does not offer all of its tools now.
+type partial struct {
+	fake
+	hidden []string
+}
+
+func (p *partial) ListTools(context.Context) ([]*tool.Tool, []string, error) {
+	return p.tools, p.hidden, p.err
+}
+
+// TestHiddenToolsStay holds that tools which a server shows to other sessions stay stored, and go when it shows them to
+// none.
+func TestHiddenToolsStay(t *testing.T) {
+	c := openCatalog(t, t.TempDir(), newTextIndex())
+	src := &partial{fake: fake{name: "files", tools: []*tool.Tool{aTool("", "ask", "Asks."), aTool("", "read", "Reads.")}}}
+	mustSync(t, c, src)
+	src.tools, src.hidden = src.tools[1:], []string{"ask"}
+	if r := mustSync(t, c, src)[0]; len(r.Removed) > 0 || r.Unchanged != 2 {
+		t.Errorf("a listing that hides a tool: %+v", r)
+	}
+	src.hidden = nil
+	if r := mustSync(t, c, src)[0]; len(r.Removed) != 1 || r.Removed[0] != "files/ask" {
+		t.Errorf("a listing without the tool: %+v", r)
+	}
+}

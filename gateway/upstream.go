@@ -52,7 +52,9 @@ type Upstream struct {
 	rest      *time.Timer        // stops it when it was idle for long enough; nil before the first
 	features  *upstream.Features // nil before the first use; replaced, never changed
 	reading   sync.Mutex         // held while features are asked for
-	watched   map[string]int     // how many subscriptions there are to which resource
+	listing   sync.Mutex         // guards needs and its file
+	needs     map[string]capabilitySet
+	watched   map[string]int // how many subscriptions there are to which resource
 
 	installing atomic.Bool // a package runner installs it, while starting is not nil
 }
@@ -94,22 +96,29 @@ func (u *Upstream) Name() string { return u.cfg.Name }
 // caller's. What else the server offers is read along with them. Errors are those of [Gateway.Call]; a listing that
 // fails halfway returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
-	var tools []*tool.Tool
-	err := u.withSession(ctx, usage{}, func(s *session, _ *caller) (retry bool, err error) {
+	tools, _, err := u.ListTools(ctx)
+	return tools, err
+}
+
+// ListTools is Tools, and also returns the names of the tools that the server has shown to sessions of other clients
+// and not to the present one, which can be asked less: they may exist still.
+func (u *Upstream) ListTools(ctx context.Context) (tools []*tool.Tool, hidden []string, err error) {
+	err = u.withSession(ctx, usage{}, func(s *session, _ *caller) (retry bool, err error) {
 		tools, retry, err = s.listTools(ctx, u.callTimeout(), u.logger)
 		if err == nil {
+			hidden = u.recordListed(s, tools)
 			u.readFeatures(ctx, s)
 		}
 		return retry, err
 	})
 	u.recordListing(ctx, err)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.tools, u.listed = len(tools), true
-	return tools, nil
+	u.tools, u.listed = len(tools)+len(hidden), true
+	return tools, hidden, nil
 }
 
 // callTool is [Gateway.Call] for a tool of this server. It waits for a slot before the server is started.
