@@ -137,6 +137,7 @@ func serverSchema() schema {
 			"the same as timeout"),
 		"startTimeout": typedSchema("number", "milliseconds for a start, not counting an installation by npx or uvx"),
 		"trust":        typedSchema("boolean", "whether its tools are taken as they are, without a look at what they say"),
+		"roots":        typedSchema("boolean", "whether it may know the folders that clients work in"),
 		"start":        stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"),
 		"idleTimeout":  typedSchema("number", "milliseconds without use after which it is stopped; negative for never"),
 		"concurrency":  typedSchema("integer", "calls that run at once"), "queue": typedSchema("integer",

@@ -280,7 +280,7 @@ func TestQuestion(t *testing.T) {
 			}
 		})
 	}
-	const golden = "Allow this call? It may change or destroy something.\n\n    tool: delete_repo\n    server: github\n\nArguments:\n\n    owner: \"acme\"\n    tags: [\"a\",\"b\"]"
+	const golden = "tooldex asks you, not a server: allow this call? It may change or destroy something.\n\n    tool: delete_repo\n    server: github\n\nArguments:\n\n    owner: \"acme\"\n    tags: [\"a\",\"b\"]"
 	if d := cmp.Diff(golden, Question("github/delete_repo",
 		json.RawMessage(`{"owner":"acme","tags":["a","b"]}`))); d != "" {
 		t.Error(d)
@@ -297,7 +297,7 @@ func FuzzQuestion(f *testing.F) {
 		q := Question(tool.MakeID(server, name), json.RawMessage(args))
 		for i, l := range strings.Split(q, "\n") {
 			ours := l == "" || strings.HasPrefix(l, "    ") || i == 0 &&
-				l == "Allow this call? It may change or destroy something." ||
+				l == "tooldex asks you, not a server: allow this call? It may change or destroy something." ||
 				l == "Arguments:" || l == "It has no arguments." || strings.Contains(l, " bytes in all, SHA-256 ")
 			if !ours {
 				t.Fatalf("line %d is not ours, and stands as ours do: %q", i, l)
@@ -344,7 +344,7 @@ func (f found) Search(context.Context, tool.Query) (*tool.Result, error) { retur
 func ExampleQuestion() {
 	fmt.Println(Question("github/delete_repo", json.RawMessage(`{"owner":"acme","repo":"site"}`)))
 	// Output:
-	// Allow this call? It may change or destroy something.
+	// tooldex asks you, not a server: allow this call? It may change or destroy something.
 	//
 	//     tool: delete_repo
 	//     server: github

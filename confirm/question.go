@@ -22,11 +22,12 @@ const (
 )
 
 // Question returns what a person is asked before a call is made, as plain text of printable characters. Clients show it
-// as text or as Markdown. Everything that others wrote stands on lines of its own, indented as code is, so that neither
+// as text or as Markdown. The gateway puts another line before what servers ask, so none of their questions begins as
+// this one does. Everything that others wrote stands on lines of its own, indented as code is, so that neither
 // form interprets it.
 func Question(id tool.ID, args json.RawMessage) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Allow this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
+	fmt.Fprintf(&b, "tooldex asks you, not a server: allow this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
 		plainText(id.Name()), plainText(id.Server()))
 	lines := argumentLines(args)
 	if len(lines) == 0 {

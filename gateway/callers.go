@@ -17,8 +17,11 @@ import (
 
 // callers lists the clients on whose behalf a server works now. Over a pipe, a question of the server does not say
 // which call it belongs to, so soleClient finds the client from this list. While calls of several clients run, no
-// client is asked, since the wrong one could answer. The zero value is ready for use, and safe for concurrent use.
+// client is asked, since the wrong one could answer. The zero value is ready for use, for a server without a name, and
+// safe for concurrent use.
 type callers struct {
+	asker asker // does not change
+
 	mu      sync.Mutex
 	running []*caller    // oldest first
 	last    *tool.Client // the one that called last
@@ -92,8 +95,8 @@ func (cs *callers) soleClient() (client *tool.Client, running []*caller) {
 func (cs *callers) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	client, running := cs.soleClient()
 	if client == nil || client.Ask == nil {
-		if method == "roots/list" {
-			return json.RawMessage(`{"roots":[]}`), nil
+		if method == rootsMethod {
+			return noRoots, nil
 		}
 		return nil, &jsonrpc.Error{
 			Code:    jsonrpc.CodeInvalidRequest,
@@ -104,7 +107,7 @@ func (cs *callers) askClient(ctx context.Context, method string, params json.Raw
 		c.clock.pauseTimer()
 		defer c.clock.resumeTimer()
 	}
-	return client.Ask(ctx, method, params)
+	return cs.asker.ask(ctx, client, method, params)
 }
 
 // notifyClient passes a server's message on. It does not block if the client has a running call, whose notifier
@@ -126,11 +129,11 @@ func (cs *callers) notifyClient(method string, params json.RawMessage) {
 // for methods that are not passed on to clients.
 func requestedCapability(method string) (capability string, ok bool) {
 	switch method {
-	case "sampling/createMessage":
+	case sampleMethod:
 		return "sampling", true
-	case "elicitation/create":
+	case elicitMethod:
 		return "elicitation", true
-	case "roots/list":
+	case rootsMethod:
 		return "roots", true
 	}
 	return "", false
@@ -167,9 +170,9 @@ type rawAnswer struct {
 // MarshalJSON returns the bytes.
 func (r *rawAnswer) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
-// clientCapabilities decodes the capabilities that a client announced, as far as a server can ask for them. It never
+// clientCapabilities decodes the capabilities that a client announced, as far as the server can ask for them. It never
 // returns nil. For a client that cannot be asked, and for capabilities that cannot be read, the result is empty.
-func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
+func (a asker) clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 	caps := &mcp.ClientCapabilities{}
 	if c == nil || c.Ask == nil && !c.Rounds {
 		return caps
@@ -179,7 +182,7 @@ func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 		Elicitation *mcp.ElicitationCapabilities `json:"elicitation"`
 		Roots       *mcp.RootCapabilities        `json:"roots"`
 	}
-	if json.Unmarshal(c.Capabilities, &said) == nil {
+	if json.Unmarshal(a.capabilities(c.Capabilities), &said) == nil {
 		caps.Sampling, caps.Elicitation, caps.RootsV2 = said.Sampling, said.Elicitation, said.Roots
 	}
 	return caps

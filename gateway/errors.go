@@ -184,6 +184,7 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 // rpcError converts a JSON-RPC error of the server. The original stays in the chain as *jsonrpc.Error, with its code
 // and data.
 func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
+	rpc = s.asker.markError(rpc)
 	text := s.redact.redactText(truncateText(rpc.Message, 1000))
 	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what,
 		text), Err: s.redact.redactError(rpc)}

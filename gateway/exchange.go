@@ -68,8 +68,11 @@ func (s *session) exchangeRaw(ctx context.Context, x *exchange, timeout time.Dur
 		}
 		asks := parseInputRequired(raw)
 		switch {
-		case asks == nil || client != nil && client.Rounds:
+		case asks == nil:
 			return stripServerInfo(raw), false, nil
+		case client != nil && client.Rounds:
+			raw, err = s.asker.markRound(raw)
+			return stripServerInfo(raw), false, err
 		case client == nil || client.Ask == nil:
 			return nil, false, s.responseError(x, "a question for the user, which cannot be passed on")
 		case round == maxRounds:
@@ -144,7 +147,7 @@ func (s *session) collectAnswers(ctx context.Context, client *tool.Client, q *in
 		if _, ok := requestedCapability(r.Method); !ok {
 			return clientAnswers{}, fmt.Errorf("it asks by the unknown method %q", truncateText(r.Method, 60))
 		}
-		answer, err := client.Ask(ctx, r.Method, r.Params)
+		answer, err := s.asker.ask(ctx, client, r.Method, r.Params)
 		if err != nil {
 			return clientAnswers{}, fmt.Errorf("%s: %w", r.Method, err)
 		}
@@ -172,7 +175,7 @@ func (s *session) describeClient(c *tool.Client, meta mcp.Meta) {
 		return
 	}
 	if isObject(c.Capabilities) && (c.Rounds || c.Ask != nil) {
-		meta[mcp.MetaKeyClientCapabilities] = c.Capabilities
+		meta[mcp.MetaKeyClientCapabilities] = s.asker.capabilities(c.Capabilities)
 	}
 	if c.LogLevel != "" {
 		meta[mcp.MetaKeyLogLevel] = c.LogLevel

@@ -140,7 +140,7 @@ func callAs(t *testing.T, g *Gateway, c *tool.Client, id tool.ID) string {
 func TestQuestionsReachTheClient(t *testing.T) {
 	s := featureServer()
 	web := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	g := startGateway(t, Options{}, self(t, "pipe", "features"), upstream.Server{Name: "web", URL: web.URL})
+	g := startGateway(t, Options{}, self(t, "pipe", "features"), upstream.Server{Name: "web", URL: web.URL, Roots: true})
 	for _, server := range []string{"pipe", "web"} {
 		for name, want := range map[string]string{"elicit": "Ada", "sample": `"hi"`, "roots": "file:///home"} {
 			t.Run(server+" "+name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestRounds(t *testing.T) {
 	t.Run("of a client that takes them", func(t *testing.T) {
 		c := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
 		res, err := g.Call(t.Context(), tool.Call{ID: "s/x", Client: c})
-		if err != nil || !strings.Contains(string(res.Raw), `"requestState" : "s1"`) {
+		if err != nil || !strings.Contains(string(res.Raw), `"requestState":"s1"`) {
 			t.Fatalf("%v, %v", res, err)
 		}
 		res, err = g.Call(t.Context(), tool.Call{

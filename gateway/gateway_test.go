@@ -20,7 +20,7 @@ func self(t *testing.T, name, mode string) upstream.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return upstream.Server{Name: name, Command: exe, Env: map[string]string{serverVariable: mode}}
+	return upstream.Server{Name: name, Command: exe, Env: map[string]string{serverVariable: mode}, Roots: true}
 }
 
 // start returns a gateway over servers that is closed at the end of the test.

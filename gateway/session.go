@@ -23,6 +23,7 @@ import (
 // fields; after that it is safe for concurrent use.
 type session struct {
 	server   string
+	asker    asker
 	recorder *wireRecorder
 	redact   *redactor
 	grace    atomic.Int64 // a time.Duration; less when the gateway is closed
@@ -149,7 +150,7 @@ var (
 // connectOnce opens one connection in one generation of the protocol. On failure it has released everything.
 func (d *dialer) connectOnce(ctx context.Context, x *expandedServer, older bool) (*session, error) {
 	s := &session{
-		server: d.cfg.Name, redact: x.redact,
+		server: d.cfg.Name, asker: d.callers.asker, redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
 		told: d.announcedCapabilities(), older: older, local: transportOf(d.cfg) == upstream.Stdio,
 	}
@@ -202,10 +203,18 @@ func (d *dialer) announcedCapabilities() *mcp.ClientCapabilities {
 		return &mcp.ClientCapabilities{
 			Sampling:    &mcp.SamplingCapabilities{},
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}},
-			RootsV2:     &mcp.RootCapabilities{ListChanged: true},
+			RootsV2:     rootsOfAll(d.cfg.Roots),
 		}
 	}
-	return clientCapabilities(d.client)
+	return d.callers.asker.clientCapabilities(d.client)
+}
+
+// rootsOfAll returns the capability of clients to tell their roots, nil for a server that may not know them.
+func rootsOfAll(allowed bool) *mcp.RootCapabilities {
+	if !allowed {
+		return nil
+	}
+	return &mcp.RootCapabilities{ListChanged: true}
 }
 
 // newClient returns the SDK's client for one session. It announces the capabilities of the client on whose behalf the

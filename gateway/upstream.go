@@ -79,6 +79,7 @@ func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Up
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.guards.o = opts.outbound
+	u.callers.asker = asker{cfg.Name, cfg.Roots}
 	u.failed, _ = LastFailure(opts.Dir, cfg.Name)
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	if opts.OnListChanged != nil {
@@ -237,7 +238,7 @@ func (u *Upstream) needsNewSession(s *session, client *tool.Client) bool {
 	if client == nil || u.active > 1 || s.used.Load() || u.cfg.Eager {
 		return false
 	}
-	has := clientCapabilities(client)
+	has := u.callers.asker.clientCapabilities(client)
 	switch {
 	case !lacksCapability(&mcp.ClientCapabilities{}, has): // it can be asked nothing
 		return false

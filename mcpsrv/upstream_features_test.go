@@ -139,7 +139,7 @@ func newBehind(t *testing.T, servers map[string]*fakeServer) *behind {
 		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return u.Server },
 			nil))
 		t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-		configured = append(configured, upstream.Server{Name: name, URL: web.URL})
+		configured = append(configured, upstream.Server{Name: name, URL: web.URL, Roots: true})
 	}
 	b.gw = gateway.New(gateway.Options{
 		LookupEnv:         os.LookupEnv,
@@ -394,7 +394,8 @@ func askThrough(t *testing.T, transport mcp.Transport, revision string) {
 	}
 	defer func() { _ = c.Close() }()
 	for name, args := range map[string]string{"a__elicit": "{}", invokeName: `{"name":"b__elicit"}`} {
-		if got, failed := ask(t, c, name, args); failed || !strings.Contains(got, "Ada, asked for name?") {
+		if got, failed := ask(t, c, name, args); failed || !strings.Contains(got, "Ada, asked for The server") ||
+			!strings.Contains(got, "> name?") {
 			t.Errorf("%s answers %s", name, got)
 		}
 	}

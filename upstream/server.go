@@ -32,6 +32,7 @@ type Server struct {
 	// default
 	StartTimeout time.Duration `json:"startTimeout,omitempty"`
 
+	Roots bool `json:"roots,omitempty"` // it may know the folders that the client works in
 	Trust bool `json:"trust,omitempty"` // its tools are served without the scan for suspicious ones
 
 	Eager bool `json:"eager,omitempty"` // it is started before it is needed, and stays

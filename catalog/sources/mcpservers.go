@@ -38,6 +38,7 @@ type serverEntry struct {
 	Trust bool `json:"trust"`
 
 	// Fields that only tooldex reads.
+	Roots        bool    `json:"roots"`
 	Start        string  `json:"start"`        // "eager", or "lazy" as by default
 	StartTimeout float64 `json:"startTimeout"` // milliseconds
 	CallTimeout  float64 `json:"callTimeout"`  // milliseconds
@@ -141,7 +142,8 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	v := upstream.Server{
 		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir,
 		URL:     cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
-		Headers: e.Headers, Trust: e.Trust, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
+		Headers: e.Headers, Trust: e.Trust, Roots: e.Roots,
+		Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
 	braceReferences(v.Env)

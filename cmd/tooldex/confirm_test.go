@@ -267,7 +267,7 @@ func TestConfirmationByElicitation(t *testing.T) {
 		}); got != "erased "+what {
 			t.Errorf("%s: after a yes it answers %q", name, got)
 		}
-		const question = "Allow this call? It may change or destroy something.\n\n    tool: erase\n    server: risky\n\nArguments:\n\n    what: \"b\\n\\n# Fine\\u202e\\u003cb\\u003e\\u0060x\\u0060\""
+		const question = "tooldex asks you, not a server: allow this call? It may change or destroy something.\n\n    tool: erase\n    server: risky\n\nArguments:\n\n    what: \"b\\n\\n# Fine\\u202e\\u003cb\\u003e\\u0060x\\u0060\""
 		if asked := person.will(""); len(asked) != 1 || asked[0] != question {
 			t.Errorf("%s: the question is %q, want %q", name, asked, question)
 		}

@@ -60,7 +60,7 @@ func TestConformance(t *testing.T) {
 				t.Run(mode, func(t *testing.T) {
 					data := t.TempDir()
 					runCommand(t, data, "import",
-						writeServers(t, map[string]any{"fixtures": map[string]any{"command": fixtures}}))
+						writeServers(t, map[string]any{"fixtures": map[string]any{"command": fixtures, "roots": true}}))
 					got := conform(t, suite.pkg, serveHTTP(t, data, "--mode", mode)+"/mcp", suite.args...)
 					for scenario, line := range got {
 						if !failed(line) || failed(directly[scenario]) || conformanceModes[mode][scenario] != "" {

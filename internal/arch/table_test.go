@@ -69,7 +69,7 @@ var table = map[string]rule{
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact"},
+		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {

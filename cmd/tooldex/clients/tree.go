@@ -77,7 +77,7 @@ var (
 	jsonKeys = []string{
 		"type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "disabled",
 		"enabled", "timeout",
-		"envFile", "start", "idleTimeout", "concurrency", "queue", "description", "name", "gallery", "version", "dev",
+		"envFile", "roots", "start", "idleTimeout", "concurrency", "queue", "description", "name", "gallery", "version", "dev",
 		"trust",
 	}
 	tomlKeys = []string{
