@@ -113,7 +113,6 @@ type checker struct {
 	an       knowledge.Analyzer
 	said     []saying           // utterances of all tools, and those accepted so far
 	names    map[string]tool.ID // of tools, with and without their servers, in lower case
-	visible  func(tool.ID) bool // which tools may be named; nil means all
 	findings []sanitize.Finding
 }
 
@@ -123,16 +122,21 @@ type saying struct {
 	terms map[string]bool
 }
 
-// newChecker gathers the utterances of all tools. Waiting proposals for the tools of proposals are left out, since they
-// are about to be replaced.
+// newChecker gathers the names and utterances of the tools that are visible, all for nil: what is refused because of
+// another tool says that there is one. Waiting proposals for the tools of proposals are left out, since they are about
+// to be replaced.
 func newChecker(view catalog.View, proposals []tool.Proposal, visible func(tool.ID) bool) *checker {
-	c := &checker{view: view, visible: visible, names: map[string]tool.ID{}}
+	c := &checker{view: view, names: map[string]tool.ID{}}
+	hidden := func(id tool.ID) bool { return visible != nil && !visible(id) }
 	spoken := map[tool.ID]bool{}
 	for _, p := range proposals {
 		spoken[p.Tool] = true
 	}
 	for _, t := range view.Tools() {
 		id := t.ID()
+		if hidden(id) {
+			continue
+		}
 		c.names[strings.ToLower(string(id))] = id
 		if strings.ContainsAny(t.Name, "_-.") { // a name of one plain word says nothing
 			c.names[strings.ToLower(t.Name)] = id
@@ -142,7 +146,7 @@ func newChecker(view catalog.View, proposals []tool.Proposal, visible func(tool.
 		}
 	}
 	for id, p := range overlayOf(view, pendingOverlay).Tools {
-		if spoken[id] {
+		if spoken[id] || hidden(id) {
 			continue
 		}
 		for _, u := range p.Utterances {
@@ -218,14 +222,6 @@ func (c *checker) refusePart(id tool.ID, field, why string) {
 	})
 }
 
-// displayName returns how findings refer to a tool. One that is not visible is not named.
-func (c *checker) displayName(id tool.ID) string {
-	if c.visible != nil && !c.visible(id) {
-		return "another tool"
-	}
-	return "another tool, " + string(id)
-}
-
 // checkUtterance returns a text as it is stored, or why it is refused.
 func (c *checker) checkUtterance(id tool.ID, u string) (text, why string) {
 	text = strings.Join(strings.Fields(u), " ")
@@ -251,7 +247,7 @@ func (c *checker) checkUtterance(id tool.ID, u string) (text, why string) {
 		case s.id == id && like >= sameAgain:
 			return "", "says again what another utterance says"
 		case s.id != id && like >= nearCopy:
-			return "", "is nearly an utterance of " + c.displayName(s.id)
+			return "", "is nearly an utterance of " + "another tool, " + string(s.id)
 		}
 	}
 	return text, ""
@@ -274,7 +270,7 @@ func (c *checker) checkForm(id tool.ID, text string) string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r)
 	}) {
 		if other, ok := c.names[strings.Trim(w, "./-")]; ok && other != id && other.Name() != id.Name() {
-			return "names " + c.displayName(other)
+			return "names " + "another tool, " + string(other)
 		}
 	}
 	return ""

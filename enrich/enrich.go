@@ -113,7 +113,8 @@ func patchOf(p tool.Proposal) *sources.Patch {
 
 // Propose checks proposals and stores what passes until a person approves it; until then it changes no search. A
 // proposal replaces one that waits for the same tool. Propose returns how many utterances and synonyms it stored, and
-// what was wrong with the others. Findings name only tools for which visible returns true; a nil func means all.
+// what was wrong with the others. Texts are compared only with tools for which visible returns true; a nil func means
+// all.
 func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
 	findings []sanitize.Finding, err error,
 ) {

@@ -14,6 +14,7 @@ import (
 	"tooldex/access"
 	"tooldex/catalog/sources"
 	"tooldex/config"
+	"tooldex/enrich"
 	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
@@ -85,6 +86,7 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 	go gate.Watch(t.Context())
 	st.all = newSurfaces(views, mcpsrv.Options{
 		AnyHost: true, Logger: slog.New(slog.DiscardHandler), MaxSessions: cfg.Serve.MaxSessions,
+		Related: s.Engine, Learner: s.Learner, Enricher: enrich.New(s.Catalog),
 	})
 	st.all.http = httpapi.Options{Upstreams: gw, Access: gate, Logger: slog.New(slog.DiscardHandler)}
 	t.Cleanup(func() { _ = st.all.shutdownAll(0) })
