@@ -170,8 +170,8 @@ func TestProposalsRefused(t *testing.T) {
 		Tool:       "qlx/grumble",
 		Utterances: []string{"report bugs in our repositories", "like create_issue for zorbs"},
 	}}, hidden)
-	if err != nil || len(findings) != 2 || strings.Contains(findings[0].Problem+findings[1].Problem, "github") {
-		t.Errorf("of a tool that may not be named: %v, %v", findings, err)
+	if err != nil || len(findings) != 0 {
+		t.Errorf("findings tell of a tool that the client does not see: %v, %v", findings, err)
 	}
 	if got := cleanAuthor("  a\x1b[31m\nmodel\xff" + strings.Repeat("!", 200)); got != "a[31mmodel"+strings.Repeat("!",
 		maxAuthor-12) {
