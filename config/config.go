@@ -18,6 +18,7 @@ type Config struct {
 	OpenAIBaseURL, OpenAIKey string
 	Borrow                   bool // whether archetypes lend their words to tools
 
+	Enrich Enrich
 	Select Select
 	Serve  Serve
 	Audit  Audit
@@ -31,6 +32,12 @@ type Config struct {
 
 	Servers  []upstream.Server  // those of the file, sorted by name
 	Profiles map[string]Profile // those of the file, and of Serve.ProfilesFile, which win
+}
+
+// Enrich configures who writes search phrases for tools, and whether it happens by itself.
+type Enrich struct {
+	With string // claude, codex, gemini, ollama:MODEL or command:LINE; "" for the first agent that is installed
+	New  string // off, pending or on: for tools that appear while serve runs
 }
 
 // Select configures selections.

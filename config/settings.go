@@ -66,7 +66,7 @@ func fieldOf(c *Config, key string) reflect.Value {
 func Settings() []Setting {
 	var out []Setting
 	for _, group := range [][]Setting{
-		commonSettings(), selectSettings(), serveSettings(), confirmSettings(), auditSettings(), accessSettings(),
+		commonSettings(), enrichSettings(), selectSettings(), serveSettings(), confirmSettings(), auditSettings(), accessSettings(),
 	} {
 		out = append(out, group...)
 	}
@@ -98,6 +98,22 @@ func commonSettings() []Setting {
 		{
 			Key: "borrow", Env: "TOOLDEX_BORROW", Flag: "borrow", Default: true,
 			About: "whether searches also match the words of similar tools that tooldex knows",
+		},
+	}
+}
+
+// enrichSettings are those of search phrases that a model writes.
+func enrichSettings() []Setting {
+	return []Setting{
+		{
+			Key: "enrich.with", Env: "TOOLDEX_ENRICH_WITH", live: true,
+			About: "who writes search phrases: claude, codex, gemini, ollama:MODEL or command:LINE; " +
+				"by default the first of these agents that is installed",
+		},
+		{
+			Key: "enrich.new", Env: "TOOLDEX_ENRICH_NEW", Default: "off", Choices: []string{"off", "pending", "on"}, live: true,
+			About: "whether serve has search phrases written for unfamiliar tools that appear: " +
+				"pending keeps them for approval, on uses them at once",
 		},
 	}
 }

@@ -33,9 +33,10 @@ const (
 // any of this.
 type updater struct {
 	*server
-	queue     chan string  // names of servers to read again
-	unread    atomic.Int64 // how many servers have yet to be read for the first time
-	begun     time.Time    // when start was called on an empty catalogue; zero if it held tools
+	queue     chan string    // names of servers to read again
+	added     chan []tool.ID // tools that appeared, for which phrases may be written
+	unread    atomic.Int64   // how many servers have yet to be read for the first time
+	begun     time.Time      // when start was called on an empty catalogue; zero if it held tools
 	tasks     sync.WaitGroup
 	trustDue  bool   // a change of trust has not been applied; only followStore uses these two
 	trustFail string // why, as it was logged
@@ -43,7 +44,7 @@ type updater struct {
 
 // newUpdater returns an updater that does nothing before start.
 func newUpdater(s *server) *updater {
-	return &updater{server: s, queue: make(chan string, 256)}
+	return &updater{server: s, queue: make(chan string, 256), added: make(chan []tool.ID, 256)}
 }
 
 // announceServer queues a server whose tools have changed. It does not block: if the queue is full, the server is read
@@ -65,6 +66,7 @@ func (u *updater) start(ctx context.Context) {
 	u.unread.Store(int64(len(unread)))
 	u.tasks.Go(func() { u.readUpstreams(ctx, unread) })
 	u.tasks.Go(func() { u.followStore(ctx) })
+	u.tasks.Go(func() { u.enrichNew(ctx) })
 	if !u.o.Temporary {
 		u.tasks.Go(func() { u.noteStates(ctx) })
 	}
@@ -137,6 +139,24 @@ func (u *updater) readTools(ctx context.Context, name string) {
 		u.o.Logger.Info("read the tools of a server", "server", name, "changes", n)
 		if n > 0 {
 			u.all.catalogChanged()
+		}
+		select {
+		case u.added <- report.Added:
+		default: // very many servers change; tooldex enrich lists what is unfamiliar
+		}
+	}
+}
+
+// enrichNew has search phrases written for tools that appear, if the configuration asks for it.
+func (u *updater) enrichNew(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ids := <-u.added:
+			if len(ids) > 0 && u.service.EnrichNew(ctx, ids) {
+				u.all.catalogChanged()
+			}
 		}
 	}
 }

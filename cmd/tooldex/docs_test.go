@@ -210,7 +210,7 @@ func means(b *docBlock) error {
 		return err
 	case has["queries"]:
 		return readQueries(b.text)
-	case has["enrich"]:
+	case list("enrich"):
 		_, err := enrich.ParseProposals([]byte(b.text))
 		return err
 	case has["mcpServers"] && b.language != "yaml" || has["servers"] && b.language != "yaml":

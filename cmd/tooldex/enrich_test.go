@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"tooldex/enrich"
 
@@ -209,5 +210,36 @@ func TestEnrichBySampling(t *testing.T) {
 		if out := runCommand(t, data, "search", "the doodad does not hum"); !strings.Contains(out, "frob") {
 			t.Errorf("%s: found is\n%s", revision, out)
 		}
+	}
+}
+
+// TestEnrichNew has phrases written while serve runs, for an unfamiliar tool of a server that it reads for the
+// first time, and finds the tool by them.
+func TestEnrichNew(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for the model is a shell script")
+	}
+	data, script := t.TempDir(), filepath.Join(t.TempDir(), "writer.sh")
+	answer := `{"tools":[{"tool":"probe/count_up","utterances":["polish my doodad until it hums"]}]}`
+	if err := os.WriteFile(script, []byte("grep -q count_up || exit 9\necho '"+answer+"'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runCommand(t, data, "servers", "add", "--no-import", "probe", "--", upstreamCommand(t))
+	t.Setenv("TOOLDEX_ENRICH_WITH", "command:sh "+script)
+	t.Setenv("TOOLDEX_ENRICH_NEW", "on")
+	c := connectStdio(t, data, "serve", "--stdio", "--mode", "search")
+	found := func() bool { // phrases are announced to nobody, since they change no list
+		got := c.text("search_tools", map[string]any{"query": "polish the doodad"})
+		return strings.HasPrefix(got, "- count_up")
+	}
+	for end := time.Now().Add(wait); !found() && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !found() {
+		t.Error("the tool is not found by what was written")
+	}
+	if got := runCommand(t, data, "enrich", "list"); !strings.Contains(got, "polish my doodad") ||
+		!strings.Contains(got, "command") {
+		t.Errorf("what was written is not listed: %s", got)
 	}
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"strings"
 
 	"tooldex/enrich"
 	"tooldex/service"
@@ -78,30 +76,13 @@ func (a *app) enrichWith(ctx context.Context, f *enrichFlags) error {
 	return a.moveStored(ctx, s, out.Tools, moving{"enriched", (*enrich.Enricher).Approve, service.ToSearch})
 }
 
-const writersHint = "name claude, codex, gemini, ollama:MODEL or command:LINE"
-
-// openWriter returns the writer of this name; without a name, the first agent that is installed.
+// openWriter returns the writer of this name; without a name that of the configuration, or an installed agent.
 func (a *app) openWriter(name string) (enrich.Writer, error) {
-	if name == "" {
-		if w, ok := enrich.FindAgent(); ok {
-			return w, nil
-		}
-		return nil, usageError{"no agent is installed that could write", "name a model, --with ollama:MODEL, or a program, " +
-			"--with command:LINE; or write yourself: tooldex enrich export"}
+	w, err := service.OpenWriter(a.config(), name)
+	if e := new(tool.Error); errors.As(err, &e) && e.Code == tool.Invalid {
+		return nil, usageError{e.Msg, e.Hint}
 	}
-	model, ok := strings.CutPrefix(name, "ollama:")
-	if !ok || model == "" {
-		w, err := enrich.OpenProgram(name)
-		if tool.CodeOf(err) == tool.Invalid {
-			return nil, usageError{fmt.Sprintf("%q cannot write search phrases", name), writersHint}
-		}
-		return w, err
-	}
-	base, err := url.Parse(cmp.Or(service.OllamaURL(a.config().OllamaHost), "http://127.0.0.1:11434"))
-	if err != nil || base.Host == "" {
-		return nil, usageError{"OLLAMA_HOST is not an address", "give it like 127.0.0.1:11434"}
-	}
-	return enrich.NewOllamaWriter(base, model), nil
+	return w, err
 }
 
 // reportRun prints what was refused, what failed and how many tools got nothing.
