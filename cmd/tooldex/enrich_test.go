@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"tooldex/enrich"
 
@@ -228,16 +227,10 @@ func TestEnrichNew(t *testing.T) {
 	t.Setenv("TOOLDEX_ENRICH_WITH", "command:sh "+script)
 	t.Setenv("TOOLDEX_ENRICH_NEW", "on")
 	c := connectStdio(t, data, "serve", "--stdio", "--mode", "search")
-	found := func() bool { // phrases are announced to nobody, since they change no list
-		got := c.text("search_tools", map[string]any{"query": "polish the doodad"})
-		return strings.HasPrefix(got, "- count_up")
-	}
-	for end := time.Now().Add(wait); !found() && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-	}
-	if !found() {
-		t.Error("the tool is not found by what was written")
-	}
+	// Phrases are announced to nobody, since they change no list.
+	until(t, "the tool is found by what was written", func() bool {
+		return strings.HasPrefix(c.text("search_tools", map[string]any{"query": "polish the doodad"}), "- count_up")
+	})
 	if got := runCommand(t, data, "enrich", "list"); !strings.Contains(got, "polish my doodad") ||
 		!strings.Contains(got, "command") {
 		t.Errorf("what was written is not listed: %s", got)
