@@ -26,6 +26,7 @@ type serverEntry struct {
 	Args      []string          `json:"args"`
 	Env       map[string]string `json:"env"`
 	Dir       string            `json:"cwd"`
+	WorkDir   string            `json:"working_directory"` // means the same as cwd
 	URL       string            `json:"url"`
 	ServerURL string            `json:"serverUrl"`
 	HTTPURL   string            `json:"httpUrl"`
@@ -140,7 +141,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 			"it should be an object with command and args, or with url", rewordTypeError(err))
 	}
 	v := upstream.Server{
-		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir,
+		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: cmp.Or(e.Dir, e.WorkDir),
 		URL:     cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
 		Headers: e.Headers, Trust: e.Trust, Roots: e.Roots,
 		Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,

@@ -52,6 +52,41 @@ var oddTOML = map[string]string{
 	"empty":              "",
 }
 
+// oddYAML are files of Goose.
+var oddYAML = map[string]string{
+	"plain":               "MODEL: x\nextensions:\n  a:\n    cmd: echo\n    args: [x]\n    type: stdio\n  b:\n    uri: https://b.example/mcp\n    type: streamable_http\nMODE: auto\n",
+	"no final line feed":  "extensions:\n  a:\n    cmd: echo\n    type: stdio",
+	"no section":          "MODEL: x",
+	"carriage returns":    "MODEL: x\r\nextensions:\r\n  a:\r\n    cmd: echo\r\n    type: stdio\r\n",
+	"byte order mark":     "\ufeffextensions:\n  a:\n    cmd: echo\n    type: stdio\n",
+	"comments":            "# top\nextensions: # here\n  # a\n  a: # b\n    cmd: echo # c\n    # d\n    type: stdio\n  # e\n# end\n",
+	"block scalars":       "extensions:\n  a:\n    cmd: echo\n    type: stdio\n    description: |\n      extensions:\n        fake:\n          cmd: never\n\n      more\n\nX: 'it''s'\n",
+	"indented by four":    "extensions:\n    a:\n        cmd: echo\n        type: stdio\n    dev:\n        type: builtin\n        name: dev\n",
+	"quoted names":        "\"extensions\":\n  'a b': {cmd: echo, type: stdio}\n  \"é\":\n    cmd: echo\n    type: stdio\n",
+	"anchors":             "x: &x [one]\nextensions:\n  a:\n    cmd: echo\n    type: stdio\n    args: *x\n",
+	"empty":               "",
+	"only a comment":      "# none yet\n",
+	"nothing":             "extensions: {} # none\nMODEL: x\n",
+	"nothing, unsaid":     "extensions:\nMODEL: x\n",
+	"nothing, as null":    "MODEL: x\nextensions: null",
+	"itself":              "extensions:\n  tooldex:\n    cmd: tooldex\n    args: [serve]\n    type: stdio\n",
+	"another of its name": "extensions:\n  tooldex:\n    cmd: echo\n    type: stdio\n",
+	"disabled":            "extensions:\n  a:\n    cmd: echo\n    type: stdio\n    enabled: false\n",
+}
+
+// oddList are files of Continue.
+var oddList = map[string]string{
+	"plain":              "name: Mine\nmcpServers:\n  - name: a\n    command: echo\n    args:\n    - x\n  - name: b\n    url: https://b.example/mcp\nrules: []\n",
+	"flush":              "mcpServers:\n- name: a\n  command: echo\n- uses: some/block\n",
+	"no final line feed": "mcpServers:\n- command: echo\n  name: a",
+	"carriage returns":   "mcpServers:\r\n  - name: a\r\n    command: echo\r\n",
+	"byte order mark":    "\ufeffmcpServers:\n  - name: a\n    command: echo\n",
+	"comments":           "# top\nmcpServers: # here\n  # a\n  - name: a # b\n    # c\n    command: echo\n# end\n",
+	"empty":              "",
+	"nothing":            "mcpServers: [] # none\nname: Mine\n",
+	"no section":         "name: Mine\n",
+}
+
 // TestConnectAndUndo connects every client whatever its file looks like, and takes that back to the byte. What cannot
 // be edited safely is refused, and stays.
 func TestConnectAndUndo(t *testing.T) {
@@ -60,7 +95,9 @@ func TestConnectAndUndo(t *testing.T) {
 		t.Fatal(err)
 	}
 	// for whom every file is tried, and a few for the others
-	whole := map[string]bool{"claude-code": true, "vscode": true, "codex": true}
+	whole := map[string]bool{
+		"claude-code": true, "vscode": true, "codex": true, "zed": true, "opencode": true, "goose": true, "continue": true,
+	}
 	for _, client := range clients.Known() {
 		home := t.TempDir()
 		env := map[string]string{
@@ -70,8 +107,13 @@ func TestConnectAndUndo(t *testing.T) {
 		a := &app{getenv: func(key string) string { return env[key] }}
 		file := client.Files(a.clientPlace())[0]
 		odd := oddJSON
-		if file.Format == clients.TOML {
+		switch {
+		case file.Format == clients.TOML:
 			odd = oddTOML
+		case file.Dialect == clients.Continue:
+			odd = oddList
+		case file.Format == clients.YAML:
+			odd = oddYAML
 		}
 		if err := os.MkdirAll(filepath.Dir(file.Path), 0o700); err != nil {
 			t.Fatal(err)

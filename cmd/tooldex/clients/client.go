@@ -12,6 +12,7 @@ type Format int
 const (
 	JSON Format = iota // comments and trailing commas are allowed
 	TOML
+	YAML // each section is a key at the top
 )
 
 // File is where a client keeps servers.
@@ -22,6 +23,7 @@ type File struct {
 	// Sections are the paths of the objects that hold servers, of which any may be missing. A server is added to the
 	// first.
 	Sections [][]string
+	Dialect  Dialect
 	Project  bool // belongs to one project rather than to the user
 	Typed    bool // servers have a member "type"
 }
@@ -73,10 +75,20 @@ func (p Place) inAppData(parts ...string) string {
 	case "darwin":
 		return p.inHome(append([]string{"Library", "Application Support"}, parts...)...)
 	}
+	return p.inConfig(parts...)
+}
+
+// inConfig joins a path to the folder in which many programs keep their settings on every platform, ~/.config.
+func (p Place) inConfig(parts ...string) string {
 	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return joinKnown(dir, parts...)
 	}
 	return p.inHome(append([]string{".config"}, parts...)...)
+}
+
+// inExtension returns the path of a settings file of an extension of VS Code.
+func (p Place) inExtension(extension, file string) string {
+	return p.inAppData("Code", "User", "globalStorage", extension, "settings", file)
 }
 
 // joinKnown joins a path to dir, "" if dir is unknown.
@@ -88,7 +100,10 @@ func joinKnown(dir string, parts ...string) string {
 }
 
 // Known lists the clients. The order is that in which people see them, and in which Plan prefers their servers.
-func Known() []Client {
+func Known() []Client { return append(firstClients(), moreClients()...) }
+
+// firstClients are those that most people use.
+func firstClients() []Client {
 	return []Client{
 		{"claude-desktop", "Claude Desktop", func(p Place) []File {
 			return []File{{Path: p.inAppData("Claude", "claude_desktop_config.json"), Sections: plain}}

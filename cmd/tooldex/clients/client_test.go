@@ -50,6 +50,27 @@ func TestFilesOfClients(t *testing.T) {
 		{"linux", "gemini", none, []string{"/h/.gemini/settings.json", "/p/.gemini/settings.json"}},
 		{"linux", "codex", none, []string{"/h/.codex/config.toml"}},
 		{"linux", "codex", moved, []string{"/codex/config.toml"}},
+		{"linux", "zed", none, []string{"/h/.config/zed/settings.json", "/p/.zed/settings.json"}},
+		{"darwin", "zed", none, []string{"/h/.config/zed/settings.json", "/p/.zed/settings.json"}},
+		{"windows", "zed", windows, []string{"/roaming/Zed/settings.json", "/p/.zed/settings.json"}},
+		{"linux", "cline", none, []string{
+			"/h/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+			"/h/.cline/data/settings/cline_mcp_settings.json",
+		}},
+		{"darwin", "roo", none, []string{
+			"/h/Library/Application Support/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
+			"/p/.roo/mcp.json",
+		}},
+		{"linux", "continue", none, []string{"/h/.continue/config.yaml"}},
+		{"linux", "goose", xdg, []string{"/xdg/goose/config.yaml"}},
+		{"windows", "goose", windows, []string{"/roaming/Block/goose/config/config.yaml"}},
+		{"linux", "opencode", none, []string{
+			"/h/.config/opencode/opencode.json", "/h/.config/opencode/opencode.jsonc", "/p/opencode.json",
+		}},
+		{"windows", "lmstudio", windows, []string{"/h/.lmstudio/mcp.json"}},
+		{"linux", "kiro", none, []string{"/h/.kiro/settings/mcp.json", "/p/.kiro/settings/mcp.json"}},
+		{"linux", "jetbrains", none, []string{"/h/.junie/mcp/mcp.json", "/p/.junie/mcp/mcp.json"}},
+		{"linux", "warp", none, []string{"/h/.warp/.mcp.json", "/p/.warp/.mcp.json"}},
 		{"linux", "windsurf", none, []string{"/h/.codeium/windsurf/mcp_config.json"}},
 	}
 	for _, tt := range tests {

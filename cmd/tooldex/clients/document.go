@@ -64,9 +64,13 @@ func (d *Document) Servers() ([]Entry, error) {
 	for _, section := range d.Sections {
 		servers, _ := followPath(tree, section).(map[string]any)
 		for _, name := range sortedKeys(servers) {
+			value, ok := d.Dialect.standardEntry(servers[name])
+			if !ok {
+				continue
+			}
 			e := Entry{Name: name, Section: section, Server: upstream.Server{Name: name}}
-			e.Lost = lostKeys(servers[name], d.Format)
-			if server, err := d.parseServer(name, servers[name]); err != nil {
+			e.Lost = lostKeys(value, d.Format)
+			if server, err := d.parseServer(name, value); err != nil {
 				e.Err = err
 			} else {
 				e.Server = server
@@ -106,20 +110,28 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 	}
 	gone = slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool { return e.Name == own.Name })
 	text := d.Text
-	if d.Format == TOML {
-		names := []string{own.Name}
-		for _, e := range gone {
-			names = append(names, e.Name)
-		}
+	names := []string{own.Name}
+	for _, e := range gone {
+		names = append(names, e.Name)
+	}
+	switch d.Format {
+	case TOML:
 		var at int
 		text, at = tomlRemove(text, d.Sections[0], names)
 		text = tomlInsert(text, at, d.Sections[0], own)
-	} else {
+	case YAML:
+		// first insert: the section must not become empty in between
+		with, ok := yamlInsert(text, d.Sections[0][0], d.ownLines(own), d.Dialect == Continue)
+		if !ok {
+			return nil, d.invalidFile("its servers are not where they are expected", nil)
+		}
+		text = yamlRemove(with, d.Sections[0][0], names, 1)
+	case JSON:
 		for _, section := range d.Sections {
 			text = jsonRemove(text, section, own.Name)
 		}
 		var ok bool
-		if text, ok = jsonInsert(text, d.Sections[0], own.Name, d.jsonEntry(own)); !ok {
+		if text, ok = jsonInsert(text, d.Sections[0], own.Name, d.ownEntry(own)); !ok {
 			return nil, d.invalidFile("its servers are not where they are expected", nil)
 		}
 		for _, e := range gone {
@@ -141,37 +153,15 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 	return text, err
 }
 
-// jsonEntry returns own as it is written in JSON. A struct keeps the members in the usual order.
-func (d *Document) jsonEntry(own Own) any {
-	kind := ""
-	if d.Typed {
-		kind = "stdio"
-	}
-	return struct {
-		Type    string   `json:"type,omitempty"`
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-	}{kind, own.Command, append([]string{}, own.Args...)}
-}
-
-// decodedEntry returns own as parseTree reads it back, for verify.
-func (d *Document) decodedEntry(own Own) any {
-	args := []any{}
-	for _, a := range own.Args {
-		args = append(args, a)
-	}
-	v := map[string]any{"command": own.Command, "args": args}
-	if d.Typed {
-		v["type"] = "stdio"
-	}
-	return v
-}
-
 // Raw returns a server as it is written in the text: the value in JSON, the lines of its tables in TOML. It returns
 // false if there is none, or if it cannot be separated from the rest.
 func (d *Document) Raw(section []string, name string) (string, bool) {
-	if d.Format == TOML {
+	switch d.Format {
+	case TOML:
 		return tomlRaw(d.Text, section, name)
+	case YAML:
+		return yamlRaw(d.Text, section[0], name)
+	case JSON:
 	}
 	o, depth, ok := jsonFind(jsonPlain(d.Text), section)
 	i := o.Last(name)
@@ -205,6 +195,8 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 		raw, ok := before.Raw(e.Section, e.Name)
 		if ok && d.Format == TOML {
 			text = slices.Concat(bytes.TrimRight(text, "\r\n"), []byte("\n\n"+raw))
+		} else if ok && d.Format == YAML {
+			text, ok = yamlInsert(text, e.Section[0], raw, d.Dialect == Continue)
 		} else if ok {
 			text, ok = jsonInsert(text, e.Section, e.Name, json.RawMessage(raw))
 		}
@@ -216,6 +208,9 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 		if d.Format == JSON {
 			text = jsonRemove(text, section, own)
 		}
+	}
+	if d.Format == YAML {
+		text = yamlRemove(text, d.Sections[0][0], []string{own}, 0)
 	}
 	return text, d.verifyEdit(text, func(tree map[string]any) {
 		for _, section := range d.Sections {
@@ -251,6 +246,13 @@ func (d *Document) parseTree(text []byte) (map[string]any, error) {
 		out, err := tomlTree(text)
 		if err != nil {
 			return nil, d.invalidFile("it is not TOML", err)
+		}
+		return out, nil
+	}
+	if d.Format == YAML {
+		out, err := yamlTree(text, d.Sections)
+		if err != nil {
+			return nil, d.invalidFile("it is not YAML as expected", err)
 		}
 		return out, nil
 	}

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -36,6 +38,12 @@ func fixtures(t *testing.T) map[string]File {
 	add("gemini.json", "gemini", 0)
 	add("codex.toml", "codex", 0)
 	add("windsurf.json", "windsurf", 0)
+	for _, fixture := range []string{
+		"zed.json", "cline.json", "roo.json", "continue.yaml", "goose.yaml", "opencode.json", "lmstudio.json", "kiro.json",
+		"jetbrains.json", "warp.json",
+	} {
+		add(fixture, strings.TrimSuffix(fixture, filepath.Ext(fixture)), 0)
+	}
 	return files
 }
 
@@ -146,9 +154,12 @@ func TestRestore(t *testing.T) {
 				t.Fatal(err)
 			}
 			var changed []byte
-			if f.Format == TOML {
+			switch f.Format {
+			case TOML:
 				changed = append([]byte("later = true\n"), text...)
-			} else {
+			case YAML:
+				changed = append([]byte("later: true\n"), text...)
+			case JSON:
 				var ok bool
 				if changed, ok = jsonInsert(text, []string{"added"}, "later", true); !ok {
 					t.Fatal("not changed")
@@ -188,7 +199,24 @@ func TestServersOfClients(t *testing.T) {
 			{"figma", "https://mcp.figma.com/mcp", "enabled_tools"},
 			{"figma dev", "https://mcp.figma.com/mcp", ""},
 		},
-		"windsurf.json": {{"figma", "https://mcp.figma.com/mcp", ""}, {"github-mcp-server", "docker", "disabledTools"}},
+		"zed.json": {
+			{"figma", "https://mcp.figma.com/mcp", ""},
+			{"older", "uvx", "settings"},
+			{"postgres", "npx", ""},
+		},
+		"cline.json":    {{"docs", "https://docs.example.com/mcp", ""}, {"github", "npx", "autoApprove"}},
+		"roo.json":      {{"browser", "cmd", "alwaysAllow disabledTools"}, {"search", "https://search.example.com/sse", ""}},
+		"continue.yaml": {{"Issues", "https://issues.example.com/mcp", ""}, {"SQLite", "npx", ""}},
+		"goose.yaml": {
+			{"figma", "https://mcp.figma.com/mcp", "available_tools"},
+			{"memory-graph", "npx", "available_tools"},
+		},
+		"opencode.json":  {{"playwright", "npx", ""}, {"sentry", "https://mcp.sentry.dev/mcp", ""}},
+		"lmstudio.json":  {{"hf-mcp-server", "https://huggingface.co/mcp", ""}},
+		"kiro.json":      {{"aws-docs", "uvx", "autoApprove disabledTools"}},
+		"jetbrains.json": {{"context7", `C:\Program Files\nodejs\npx.cmd`, ""}},
+		"warp.json":      {{"files", "npx", ""}, {"linear", "https://mcp.linear.app/mcp", ""}},
+		"windsurf.json":  {{"figma", "https://mcp.figma.com/mcp", ""}, {"github-mcp-server", "docker", "disabledTools"}},
 	}
 	for fixture, f := range fixtures(t) {
 		t.Run(fixture, func(t *testing.T) {
@@ -207,6 +235,50 @@ func TestServersOfClients(t *testing.T) {
 				t.Errorf("servers (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDialects holds what is read of entries that are not written in the usual way.
+func TestDialects(t *testing.T) {
+	want := map[string]upstream.Server{
+		"zed.json": {Name: "older", Command: "uvx", Args: []string{"mcp-server-fetch"}, Env: map[string]string{}},
+		"cline.json": {
+			Name: "github", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-github"},
+			Env: map[string]string{"GITHUB_PERSONAL_ACCESS_TOKEN": "${GITHUB_TOKEN}"}, Timeout: 2 * time.Minute,
+		},
+		"roo.json": {
+			Name: "browser", Command: "cmd", Args: []string{"/c", "npx", "-y", "@playwright/mcp@latest"},
+			Timeout: 5 * time.Minute,
+		},
+		"continue.yaml": {
+			Name: "Issues", Transport: upstream.HTTP, URL: "https://issues.example.com/mcp",
+			Headers:      map[string]string{"Authorization": "Bearer ${ISSUES_TOKEN}"},
+			StartTimeout: 20 * time.Second,
+		},
+		"goose.yaml": {
+			Name: "memory-graph", Transport: upstream.Stdio, Command: "npx",
+			Args: []string{"-y", "@modelcontextprotocol/server-memory"},
+			Env:  map[string]string{"MEMORY_FILE": "/home/ana/memory.json"}, Timeout: 5 * time.Minute,
+		},
+		"opencode.json": {
+			Name: "playwright", Transport: upstream.Stdio, Command: "npx", Args: []string{"-y", "@playwright/mcp@latest"},
+			Env: map[string]string{"PWDEBUG": "0"}, Timeout: 10 * time.Second,
+		},
+		"warp.json": {
+			Name: "files", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "."},
+			Dir: "/home/ana/shop",
+		},
+	}
+	for fixture, f := range fixtures(t) {
+		server, ok := want[fixture]
+		if !ok {
+			continue
+		}
+		for _, e := range usable(t, copyOf(t, fixture, f)) {
+			if diff := cmp.Diff(server, e.Server); e.Name == server.Name && diff != "" {
+				t.Errorf("%s (-want +got):\n%s", fixture, diff)
+			}
+		}
 	}
 }
 
@@ -334,6 +406,16 @@ func FuzzReplaceJSON(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	fuzzReplace(f, File{Path: "f.json", Sections: [][]string{{"mcpServers"}}})
+}
+
+func FuzzReplaceYAML(f *testing.F) {
+	for _, s := range []string{
+		"extensions:\n  a:\n    cmd: x\n    description: |\n      b:\n# c\nd: 1\n", "extensions: {}\n", "{extensions: {a: {cmd: x}}}",
+		"extensions:\r\n    a: {cmd: x}\r\n", "\ufeffextensions: ~", "a: [\n]\n---\nb: 1\n", "extensions:\n  ? a\n  : {cmd: x}\n",
+	} {
+		f.Add([]byte(s))
+	}
+	fuzzReplace(f, File{Path: "f.yaml", Format: YAML, Sections: [][]string{{"extensions"}}, Dialect: Goose})
 }
 
 func FuzzReplaceTOML(f *testing.F) {

@@ -77,7 +77,8 @@ var (
 	jsonKeys = []string{
 		"type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "disabled",
 		"enabled", "timeout",
-		"envFile", "roots", "start", "idleTimeout", "concurrency", "queue", "description", "name", "gallery", "version", "dev",
+		"envFile", "roots", "start", "startTimeout", "callTimeout", "idleTimeout", "working_directory", "concurrency",
+		"queue", "description", "name", "gallery", "version", "dev",
 		"trust",
 	}
 	tomlKeys = []string{
