@@ -1,6 +1,7 @@
 package tooldex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,9 @@ type Options struct {
 	// Files are read first, and their tools added to those of Dir: tools/list dumps, catalogue files and overlays, as
 	// docs/reference/catalogue-file.md describes them.
 	Files []string
+	// Tools are the program's own: they replace those that Dir keeps of the same servers. Those without a Server belong
+	// to the server "own". The tools are copied; what must be repaired in them is repaired in the copies.
+	Tools []*tool.Tool
 	// Model makes the tools searchable; nil means the one that is compiled in.
 	Model *catalog.Model
 	// Logger logs what was repaired in tools, and what is damaged in Dir; nil logs nothing.
@@ -58,9 +62,52 @@ func Open(ctx context.Context, o Options) (*Finder, error) {
 	return f, nil
 }
 
-// importFiles imports the files, tools before overlays, since these may speak of those.
+// ownServer is the server of a program's own tools that name none.
+const ownServer = "own"
+
+// ownTools is a source of the program's own tools of one server.
+type ownTools struct {
+	server string
+	tools  []*tool.Tool
+}
+
+// Name implements sources.Source.
+func (o *ownTools) Name() string { return o.server }
+
+// Tools implements sources.Source.
+func (o *ownTools) Tools(context.Context) ([]*tool.Tool, error) { return o.tools, nil }
+
+// ownSources returns a source for each server of a program's own tools, with copies of them. The error is Invalid for a
+// tool that is nil or has no name.
+func ownSources(tools []*tool.Tool) ([]sources.Source, error) {
+	var out []sources.Source
+	byServer := map[string]*ownTools{}
+	for i, t := range tools {
+		if t == nil || t.Name == "" {
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "open", Msg: fmt.Sprintf("tool %d of Options.Tools has no name", i+1),
+				Hint: "give each tool a name",
+			}
+		}
+		one := *t
+		one.Server = cmp.Or(t.Server, ownServer)
+		own := byServer[one.Server]
+		if own == nil {
+			own = &ownTools{server: one.Server}
+			byServer[one.Server] = own
+			out = append(out, own)
+		}
+		own.tools = append(own.tools, &one)
+	}
+	return out, nil
+}
+
+// importFiles imports the program's own tools and the files, tools before overlays, since these may speak of those.
 func (f *Finder) importFiles(ctx context.Context, o Options) error {
-	var all []sources.Source
+	all, err := ownSources(o.Tools)
+	if err != nil {
+		return err
+	}
 	var overlays []*sources.Overlay
 	for _, path := range o.Files {
 		content, err := sources.ReadFile(path)

@@ -90,6 +90,45 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// TestOwnTools has a program offer tools of its own: they are found, stay as the program wrote them, and replace those
+// that were stored before.
+func TestOwnTools(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	refund := &tool.Tool{Name: "refund_payment", Description: "Give a customer the money of an order back.\x00"}
+	stock := &tool.Tool{Server: "shop", Name: "count_stock", Description: "Count what lies in the warehouse."}
+	before := *refund
+	f, err := tooldex.Open(ctx, tooldex.Options{Dir: dir, Tools: []*tool.Tool{refund, stock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, f, "pay the money back"); len(got) == 0 || got[0] != "own/refund_payment" {
+		t.Errorf("found: %v", got)
+	}
+	if got := find(t, f, "how much is in the warehouse"); len(got) == 0 || got[0] != "shop/count_stock" {
+		t.Errorf("found: %v", got)
+	}
+	if diff := cmp.Diff(&before, refund); diff != "" {
+		t.Errorf("the program's tool was changed (-want +got):\n%s", diff)
+	}
+	later, err := tooldex.Open(ctx, tooldex.Options{Dir: dir, Tools: []*tool.Tool{{Name: "greet", Description: "Say hello."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []tool.ID
+	for _, one := range later.Catalog.Set().All() {
+		ids = append(ids, one.ID())
+	}
+	if diff := cmp.Diff([]tool.ID{"own/greet", "shop/count_stock"}, ids); diff != "" {
+		t.Errorf("in the next run (-want +got):\n%s", diff)
+	}
+	for name, bad := range map[string]*tool.Tool{"nil": nil, "without a name": {Description: "Nothing."}} {
+		if _, err := tooldex.Open(ctx, tooldex.Options{Tools: []*tool.Tool{stock, bad}}); tool.CodeOf(err) != tool.Invalid ||
+			!strings.Contains(err.Error(), "tool 2 of Options.Tools") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestTemporary wants nothing to stay of a Finder without a directory.
 func TestTemporary(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())

@@ -70,6 +70,14 @@ func TestOtherModule(t *testing.T) {
 	if !strings.Contains(string(guide), "`"+want+"`") {
 		t.Errorf("the guide does not say that it prints %q", want)
 	}
+	// Where no tool can be found it says so.
+	const disabled = "tools:\n  - {server: github, name: merge, description: Merge a proposal., enabled: false}\n"
+	if err := os.WriteFile(filepath.Join(dir, "github.yaml"), []byte(disabled), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(run("run", ".")); got != "no tool does this" {
+		t.Errorf("without a tool that is enabled it prints %q", got)
+	}
 }
 
 // linesOf counts the lines between the braces of a function, but for the last one, which returns.

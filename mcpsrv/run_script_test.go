@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -205,5 +206,37 @@ func TestScriptsAreOff(t *testing.T) {
 		if listed != on || failed == on {
 			t.Errorf("scripts %v: listed %v, failed %v", on, listed, failed)
 		}
+	}
+}
+
+// TestScriptsAtOnceAreBounded runs as many scripts as may run, each of which waits for a call, and one more.
+func TestScriptsAtOnceAreBounded(t *testing.T) {
+	f := newFixture(t, shop(), Options{Scripts: true})
+	called, release := make(chan struct{}, maxScripts), make(chan struct{})
+	f.answer = func(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
+		called <- struct{}{}
+		<-release
+		return answerShop(ctx, c)
+	}
+	session := f.connect(t, "", nil)
+	const script = `{"script":"return tools.shop.get_order({id: 3}).id"}`
+	var running sync.WaitGroup
+	for range maxScripts {
+		running.Go(func() {
+			if got, failed := ask(t, session, scriptName, script); failed || got != "3" {
+				t.Errorf("a script that may run: %v %s", failed, got)
+			}
+		})
+	}
+	for range maxScripts {
+		<-called
+	}
+	if got, failed := ask(t, session, scriptName, script); !failed || !strings.Contains(got, "as many scripts as may run") {
+		t.Errorf("one script more: %v %s", failed, got)
+	}
+	close(release)
+	running.Wait()
+	if got, failed := ask(t, session, scriptName, `{"script":"return 1"}`); failed {
+		t.Errorf("a script after the others: %s", got)
 	}
 }

@@ -163,3 +163,18 @@ func TestRunIsCancelled(t *testing.T) {
 		t.Error("the script went on after its caller had gone")
 	}
 }
+
+// waiting is a host whose calls last until they are cancelled.
+type waiting struct{ records }
+
+func (*waiting) Call(ctx context.Context, _, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestRunIsBoundedWithItsCalls(t *testing.T) {
+	_, err := Run(t.Context(), `return tools.crm.list()`, &waiting{}, Limits{Total: time.Millisecond})
+	if tool.CodeOf(err) != tool.Timeout {
+		t.Errorf("a call that does not end: %v, want Timeout", err)
+	}
+}
