@@ -19,7 +19,7 @@ func hashText(t *embed.Document) store.TextHash {
 // indexFields returns the terms of each field of a tool: its own words, and the terms that were lent to it.
 func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document,
 	loan *knowledge.Loan,
-) (out [index.NumFields][]index.Term) {
+) (out [index.Server][]index.Term) {
 	labels := append([]string{t.Category}, t.Keywords...)
 	said := make([]string, 0, len(t.Utterances)+len(t.Examples))
 	for _, u := range t.Utterances {

@@ -20,18 +20,32 @@ const (
 	surelyLike        = .7  // likeness from which its vote counts fully
 )
 
-// annotate sets what is shown of the served tools beside their content: for a tool without a category, the one that the
-// archetypes which it resembles have, if base knows any. The other tools are shown as they are.
+// annotate sets what is shown of the served tools beside their content: what their servers say of themselves, and for a
+// tool without a category the one that the archetypes which it resembles have, if base knows any. Tools without either
+// are shown as they are.
 func (st *state) annotate(base *knowledge.Base) {
 	st.shown = make([]*tool.Tool, len(st.entries))
-	derived := st.deriveCategories(base)
+	derived, texts := st.deriveCategories(base), map[string]string{}
+	for name, s := range st.sources {
+		if text := serverText(s.About); text != "" {
+			texts[name] = text
+		}
+	}
 	for i, e := range st.entries {
 		st.shown[i] = e.tool
-		if derived[i] != "" {
-			t := *e.tool
-			t.Category, t.CategoryDerived = derived[i], true
-			st.shown[i] = &t
+		text := ""
+		if len(texts) > 0 {
+			text = texts[st.records[e.tool.ID()].Source]
 		}
+		if derived[i] == "" && text == "" {
+			continue
+		}
+		t := *e.tool
+		t.ServerText = text
+		if derived[i] != "" {
+			t.Category, t.CategoryDerived = derived[i], true
+		}
+		st.shown[i] = &t
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
 // served otherwise than before.
-const imageLayout = 4
+const imageLayout = 5
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
 // any more the latest few stay.
@@ -62,6 +62,8 @@ type imageKey struct {
 // may contain secrets, which lie in one file only.
 type imageMeta struct {
 	Trusted []string // those servers of tools whose tools were taken as they are
+	// Texts holds what servers say of themselves, by server.
+	Texts map[string]string `json:",omitempty"`
 }
 
 // imageKey returns the key of the image that this catalogue would write of a state of the store. The caller holds mu.
@@ -134,7 +136,7 @@ func (c *Catalog) publishImage(head store.Head, sections [][]byte, x *searchable
 	if err != nil {
 		return err
 	}
-	tools, held, ok := openTools(rows, sections[sectionTexts])
+	tools, held, ok := openTools(rows, sections[sectionTexts], meta.Texts)
 	if !ok {
 		return fmt.Errorf("its tools: %w", flatfile.ErrForeign)
 	}
@@ -254,6 +256,7 @@ func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) erro
 		rows  []toolRow
 		texts []byte
 		tools []*tool.Tool
+		said  = map[string]string{}
 	)
 	for _, e := range st.allEntries() {
 		held := ""
@@ -264,10 +267,13 @@ func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) erro
 		if shown, ok := snap.Set().Get(t.ID()); ok {
 			t = shown
 		}
+		if t.ServerText != "" {
+			said[t.Server] = t.ServerText
+		}
 		rows, texts = appendTool(rows, texts, t, held)
 		tools = append(tools, t)
 	}
-	meta, err := json.Marshal(imageMeta{Trusted: trustedServers(tools, st.trust)})
+	meta, err := json.Marshal(imageMeta{Trusted: trustedServers(tools, st.trust), Texts: said})
 	if err != nil {
 		return fmt.Errorf("describe the tools: %w", err)
 	}

@@ -334,7 +334,7 @@ func FuzzOpenTools(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b, texts []byte) {
 		aligned := make([]toolRow, len(b)/72+1)
 		copy(flatfile.Bytes(aligned), b)
-		tools, _, ok := openTools(aligned, texts)
+		tools, _, ok := openTools(aligned, texts, nil)
 		for _, one := range tools {
 			if ok && one.ID() == "" {
 				t.Error("a tool has no ID")

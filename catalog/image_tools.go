@@ -41,8 +41,9 @@ const (
 	flagAlways
 	flagNoBorrow
 	flagAnnotated
-	flagDerived     // the category is derived
-	hintBits    = 5 // the lowest bit of the first hint
+	flagDerived        // the category is derived
+	flagServerText     // it carries the text of its server, which imageMeta has
+	hintBits       = 6 // the lowest bit of the first hint
 )
 
 // appendTool adds a tool to rows and texts.
@@ -57,6 +58,7 @@ func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string) ([]tool
 	flag(t.Always, flagAlways)
 	flag(t.NoBorrow, flagNoBorrow)
 	flag(t.CategoryDerived, flagDerived)
+	flag(t.ServerText != "", flagServerText)
 	hint := ""
 	if a := t.Annotations; a != nil {
 		row.flags |= flagAnnotated
@@ -163,8 +165,9 @@ func readLists(b []byte, t *tool.Tool) bool {
 	return !r.bad && len(r.b) == 0
 }
 
-// openTools returns the tools of rows, whose texts stay where they lie, and why those are held that are.
-func openTools(rows []toolRow, texts []byte) (tools []*tool.Tool, held map[*tool.Tool]string, ok bool) {
+// openTools returns the tools of rows, whose texts stay where they lie, and why those are held that are. Servers has
+// what servers say of themselves.
+func openTools(rows []toolRow, texts []byte, servers map[string]string) (tools []*tool.Tool, held map[*tool.Tool]string, ok bool) {
 	all, annotations := make([]tool.Tool, len(rows)), make([]tool.Annotations, len(rows))
 	said := [...]*bool{nil, new(bool), new(bool), nil}
 	*said[2] = true
@@ -189,6 +192,9 @@ func openTools(rows []toolRow, texts []byte) (tools []*tool.Tool, held map[*tool
 		t.Meta, t.Icons = rawOf(parts[partMeta]), rawOf(parts[partIcons])
 		t.Disabled, t.Always = row.flags&flagDisabled != 0, row.flags&flagAlways != 0
 		t.NoBorrow, t.CategoryDerived = row.flags&flagNoBorrow != 0, row.flags&flagDerived != 0
+		if row.flags&flagServerText != 0 {
+			t.ServerText = servers[t.Server]
+		}
 		if row.flags&flagAnnotated != 0 {
 			hint := func(k int) *bool { return said[row.flags>>(hintBits+2*k)&3] }
 			annotations[i] = tool.Annotations{

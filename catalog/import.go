@@ -59,7 +59,8 @@ func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) 
 		}
 		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: im.current(), owner: map[tool.ID]string{}}
 		im.added = false
-		d.trust = d.st.trust.Inspect(d.now, func() *scan.Scanner { return im.scannerOf(offers) },
+		d.scanner = func() *scan.Scanner { return im.scannerOf(offers) }
+		d.trust = d.st.trust.Inspect(d.now, d.scanner,
 			func(id tool.ID) bool { _, ok := d.st.records[id]; return ok })
 		reports := make([]Report, len(offers))
 		var errs []error

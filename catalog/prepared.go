@@ -21,7 +21,7 @@ type prepared struct {
 	text      store.TextHash // of the text whose vector is the tool's own
 	rivals    uint64         // the tools of its server when it was analysed, see rivalGroup
 	effect    knowledge.Effect
-	fields    [index.NumFields][]index.Term
+	fields    [index.Server][]index.Term // all but that of the server, which is the same for all of its tools
 	landmarks []index.Landmark
 	lent      []float32 // mean of the vectors of the lent requests; nil if nothing was lent
 }

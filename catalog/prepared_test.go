@@ -37,7 +37,7 @@ func TestPreparedRoundTrip(t *testing.T) {
 	}
 	for name, p := range map[string]prepared{
 		"nothing": {}, "everything": full, "a thousand words": many,
-		"one empty word": {fields: [index.NumFields][]index.Term{{{Text: "", Weight: 1}}}},
+		"one empty word": {fields: [index.Server][]index.Term{{{Text: "", Weight: 1}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := p.encode()

@@ -322,8 +322,12 @@ func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, 
 // processors.
 func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived) (*index.Snapshot, error) {
 	docs := make([]index.Doc, len(entries))
+	words := serverTerms(set)
 	inParallel(len(entries), func() func(i int) {
-		return func(i int) { docs[i] = x.indexDocument(entries[i], have) }
+		return func(i int) {
+			docs[i] = x.indexDocument(entries[i], have)
+			docs[i].Fields[index.Server] = words[set.All()[i].ServerText]
+		}
 	})
 	markDuplicates(set.All(), docs)
 	o := x.o
@@ -343,7 +347,8 @@ func (x *searchable) indexDocument(e entry, have *derived) index.Doc {
 		texts := knowledge.ToolText(e.tool)
 		p = prepare(new(knowledge.Analyzer), e.tool, &texts, new(knowledge.Loan))
 	}
-	out := index.Doc{Fields: p.fields, Class: uint8(p.effect), Landmarks: p.landmarks}
+	out := index.Doc{Class: uint8(p.effect), Landmarks: p.landmarks}
+	copy(out.Fields[:], p.fields[:])
 	if v, ok := have.vectors[p.text]; ok {
 		own := v.Float32s(make([]float32, 0, len(v.Data)))
 		if have.model != x.m.Encoder.Fingerprint {

@@ -64,6 +64,7 @@ type offer struct {
 	found  []sanitize.Finding
 	kept   map[tool.ID]bool       // tools that were refused; stored forms of them stay. nil if the source was not asked
 	raw    map[tool.ID]*tool.Tool // the tools before cleaning, which removes what the scanner looks for
+	about  upstream.About         // what the source says of itself, unread
 	err    error
 }
 
@@ -125,6 +126,9 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 		o.err = sourceError(o.name, o.err)
 		return o
 	}
+	if a, ok := src.(aboutReader); ok {
+		o.about = a.About()
+	}
 	seen := make(map[tool.ID]bool, len(tools))
 	schemas := &validate.Schemas{}
 	for i, t := range tools {
@@ -184,6 +188,8 @@ type syncDiff struct {
 	batch store.Batch
 	owner map[tool.ID]string // by tool: the source in this step that offered it first
 	trust *trust.Inspection
+	// scanner returns one that knows all tools.
+	scanner func() *scan.Scanner
 }
 
 // compareOffer adds to the batch what changes by an offer, and returns the report. An offer without usable tools only
@@ -251,12 +257,14 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 			r.Held = append(r.Held, id)
 		}
 	}
+	about, suspicious := d.judgeAbout(o)
+	r.Findings = append(r.Findings, suspicious...)
 	note := encodeFindings(r.Findings)
 	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) ||
-		stored.Rules != rules || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
+		stored.Rules != rules || stored.About != about || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
 		d.batch.Sources = append(d.batch.Sources, store.SourceState{
 			Name: o.name, Digest: o.digest, Synced: d.now,
-			Note: note, Path: o.path, Rules: rules,
+			Note: note, Path: o.path, Rules: rules, About: about,
 		})
 	}
 	return r

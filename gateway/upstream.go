@@ -50,6 +50,7 @@ type Upstream struct {
 	active    int                // calls and listings that run or wait
 	used      time.Time          // when a call last ended, or the server was started
 	rest      *time.Timer        // stops it when it was idle for long enough; nil before the first
+	about     upstream.About     // what the server said of itself when it was started last
 	features  *upstream.Features // nil before the first use; replaced, never changed
 	reading   sync.Mutex         // held while features are asked for
 	listing   sync.Mutex         // guards needs and its file
@@ -120,6 +121,25 @@ func (u *Upstream) ListTools(ctx context.Context) (tools []*tool.Tool, hidden []
 	defer u.mu.Unlock()
 	u.tools, u.listed = len(tools)+len(hidden), true
 	return tools, hidden, nil
+}
+
+// About returns what the server said of itself when it was last started, with the known secrets replaced; the zero
+// value before.
+func (u *Upstream) About() upstream.About {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.about
+}
+
+// aboutOf returns what the server of a session says of itself.
+func aboutOf(s *session) upstream.About {
+	said := s.cs.InitializeResult()
+	out := upstream.About{Instructions: s.redact.redactText(said.Instructions)}
+	if said.ServerInfo != nil {
+		out.Title = s.redact.redactText(said.ServerInfo.Title)
+		out.Description = s.redact.redactText(said.ServerInfo.Description)
+	}
+	return out
 }
 
 // callTool is [Gateway.Call] for a tool of this server. It waits for a slot before the server is started.
@@ -335,6 +355,7 @@ func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHint
 		}
 		return false
 	}
+	u.about = aboutOf(s)
 	u.session, u.speaks, u.failures, u.notBefore, u.used = s, known, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
 	u.record.addLine(upstream.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -26,6 +27,7 @@ const (
 	Labels              // category, keywords and synonyms
 	Said                // declared and learned utterances, examples
 	Lent                // words lent by archetypes
+	Server              // what the server says of itself, alike for all of its tools
 	NumFields
 )
 
@@ -66,8 +68,8 @@ type Options struct {
 // The defaults of BM25F (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009): name, text and params as
 // measured on the labelled sets, the rest between them by what they are.
 var (
-	defaultWeight = [NumFields]float32{Name: 2, Text: 1, Params: .4, Labels: .8, Said: .8, Lent: .5}
-	defaultLength = [NumFields]float32{Name: .5, Text: .75, Params: .75, Labels: .5, Said: .75, Lent: .75}
+	defaultWeight = [NumFields]float32{Name: 2, Text: 1, Params: .4, Labels: .8, Said: .8, Lent: .5, Server: .2}
+	defaultLength = [NumFields]float32{Name: .5, Text: .75, Params: .75, Labels: .5, Said: .75, Lent: .75, Server: .75}
 )
 
 // withDefaults sets the constants of BM25F. Weights are all given or all default: one zero field is a choice.
@@ -155,7 +157,8 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 		// of all documents, one after the other; until the lists are laid out, doc is the term
 		found  = make([]posting, 0, most)
 		starts = make([]int, len(docs)+1)
-		place  []int32 // of each term in found, for the current document, plus one
+		place  []int32  // of each term in found, for the current document, plus one
+		tooled []uint32 // by term: how many documents have it in a field of the tool's own
 		terms  = make(map[string]int32, 4*len(docs)+256)
 	)
 	for i := range docs {
@@ -170,15 +173,18 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 				if !ok {
 					id = int32(len(place))
 					terms[t.Text] = id
-					place = append(place, 0)
+					place, tooled = append(place, 0), append(tooled, 0)
 				}
 				if place[id] == 0 {
+					if f != Server { // the last field
+						tooled[id]++
+					}
 					found = append(found, posting{doc: id})
 					place[id] = int32(len(found))
 				}
 				p := &found[place[id]-1]
 				p.impact += norm * t.Weight
-				if f != Lent {
+				if f != Lent && f != Server {
 					p.own += norm * t.Weight
 				}
 			}
@@ -189,18 +195,20 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 	}
 	starts[len(docs)] = len(found)
 	s.words = newDictionary(terms)
-	s.arrangePostings(found, starts, len(place), o.K1)
+	s.arrangePostings(found, starts, tooled, o.K1)
 }
 
-// arrangePostings turns postings by document into lists by term.
-func (s *Snapshot) arrangePostings(found []posting, starts []int, terms int, k1 float32) {
+// arrangePostings turns postings by document into lists by term. A term is as rare as the tools that have it, tooled by
+// term; what a server says of itself makes no word common unless no tool has it.
+func (s *Snapshot) arrangePostings(found []posting, starts []int, tooled []uint32, k1 float32) {
+	terms := len(tooled)
 	s.listAt, s.idf = make([]uint32, terms+1), make([]float32, terms)
 	for _, p := range found {
 		s.listAt[p.doc+1]++
 	}
 	n := float64(len(starts) - 1)
 	for id := range terms {
-		s.idf[id] = idfOf(float64(s.listAt[id+1]), n)
+		s.idf[id] = idfOf(float64(cmp.Or(tooled[id], s.listAt[id+1])), n)
 		s.listAt[id+1] += s.listAt[id]
 	}
 	s.posts = make([]posting, len(found))

@@ -321,3 +321,33 @@ func TestAmong(t *testing.T) {
 		t.Errorf("of all: %v", all)
 	}
 }
+
+// TestServerWords requires that what a server says of itself adds little to the scores of its tools, counts as no word
+// of their own, and makes no word common that tools have; and that documents without it score as if there were no such
+// field.
+func TestServerWords(t *testing.T) {
+	docs := func(server []Term) []Doc {
+		return []Doc{
+			{Fields: [NumFields][]Term{Name: words("issue"), Server: server}},
+			{Fields: [NumFields][]Term{Name: words("pull"), Server: server}},
+			{Fields: [NumFields][]Term{Name: words("letter")}},
+		}
+	}
+	with, without := build(t, docs(words("issue", "forge")), Options{}), build(t, docs(nil), Options{})
+	for _, term := range []string{"issue", "pull", "letter"} {
+		a, _ := with.IDF(term)
+		if b, _ := without.IDF(term); a != b {
+			t.Errorf("the IDF of %s is %v, without the server's words %v", term, a, b)
+		}
+	}
+	if a, b := with.TermImpact("letter", 2), without.TermImpact("letter", 2); a != b {
+		t.Errorf("a tool of another server scores %v, without the words %v", a, b)
+	}
+	named, said := with.TermImpact("issue", 0), with.TermImpact("issue", 1)
+	if said <= 0 || said > named/3 {
+		t.Errorf("a word of the server adds %v, of the name %v", said, named)
+	}
+	if impact, own := with.TermImpacts("forge", 1); impact <= 0 || own != 0 {
+		t.Errorf("a word of the server adds %v, as the tool's own %v", impact, own)
+	}
+}

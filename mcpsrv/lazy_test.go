@@ -2,6 +2,7 @@ package mcpsrv
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -364,5 +365,31 @@ func TestLazySavesOnRealServers(t *testing.T) {
 	slices.Sort(saved)
 	if median := saved[len(saved)/2]; median < .9 {
 		t.Errorf("at the median %.0f %% are saved, want 90", 100*median)
+	}
+}
+
+// TestCategoriesTellOfServers requires that list_tool_categories says once what each visible server says of itself, on
+// one line, bounded, and says nothing for servers that say nothing.
+func TestCategoriesTellOfServers(t *testing.T) {
+	text := "Zyxforge\nkeeps repositories. " + strings.Repeat("long ", 200)
+	tools := []*tool.Tool{
+		{Server: "code", Name: "a", ServerText: text},
+		{Server: "code", Name: "b", ServerText: text},
+		{Server: "off", Name: "c", ServerText: "Offline.", Disabled: true},
+		{Server: "plain", Name: "d"},
+	}
+	f := newFixture(t, tools, Options{})
+	got, failed := ask(t, f.connect(t, "", nil), categoriesName, `{}`)
+	if failed || strings.Count(got, "- code: Zyxforge keeps repositories. long") != 1 ||
+		strings.Contains(got, "Offline") || strings.Contains(got, "- plain") || len(got) > maxServerText+200 {
+		t.Errorf("got %q", got)
+	}
+	var many []*tool.Tool
+	for i := range 100 {
+		many = append(many, &tool.Tool{Server: fmt.Sprintf("s%02d", i), Name: "t", ServerText: text})
+	}
+	all := newFixture(t, many, Options{})
+	if got, _ := ask(t, all.connect(t, "", nil), categoriesName, `{}`); len(got) > maxServerTexts+2000 {
+		t.Errorf("100 servers take %d bytes", len(got))
 	}
 }

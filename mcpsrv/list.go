@@ -151,5 +151,37 @@ func (s *Server) listCategories(_ context.Context, req *mcp.CallToolRequest, raw
 		}
 		b.WriteByte('\n')
 	}
+	out.About = serverTexts(set)
+	if len(out.About) > 0 {
+		b.WriteString("What servers say of themselves:\n")
+	}
+	for _, c := range out.Servers {
+		if text := out.About[c.Name]; text != "" {
+			b.WriteString("- " + oneLine(c.Name) + ": " + text + "\n")
+		}
+	}
 	return ownResult(req, a.Structured, strings.TrimRight(b.String(), "\n"), out, nil), nil
+}
+
+// The most bytes that list_tool_categories tells of what a server says of itself, and of all servers together.
+const (
+	maxServerText  = 240
+	maxServerTexts = 6000
+)
+
+// serverTexts returns what the servers of a set say of themselves, each on one line, as far as there is room.
+func serverTexts(set *tool.Set) map[string]string {
+	out, left, last := map[string]string{}, maxServerTexts, ""
+	for _, t := range set.All() {
+		if t.Disabled || t.ServerText == "" || t.Server == last {
+			continue
+		}
+		last = t.Server
+		text := sanitize.Clip(oneLine(t.ServerText), min(maxServerText, left))
+		if left -= len(text); left <= 0 {
+			break
+		}
+		out[t.Server] = text
+	}
+	return out
 }

@@ -78,6 +78,8 @@ type structuredCategories struct {
 	Categories []tool.Count `json:"categories"`
 	Servers    []tool.Count `json:"servers"`
 	Total      int          `json:"total"`
+	// About holds what servers say of themselves, by server.
+	About map[string]string `json:"about,omitempty"`
 }
 
 // The schemas of structuredContent. tools/list leaves them out: they would cost every client some 400 tokens.
@@ -109,7 +111,9 @@ const (
 		`"degraded":{"type":"string","description":"why only words were searched"}},` +
 		`"required":["tools","total","confident"]}`
 	categoriesOutput = `{"type":"object","properties":{"categories":` + countsOutput + `,"servers":` + countsOutput +
-		`,"total":{"type":"integer","description":"enabled tools"}},"required":["categories","servers","total"]}`
+		`,"total":{"type":"integer","description":"enabled tools"},` +
+		`"about":{"type":"object","additionalProperties":{"type":"string"},` +
+		`"description":"what servers say of themselves, by server"}},"required":["categories","servers","total"]}`
 )
 
 // outputSchema returns the schema of structuredContent of one of our own tools, nil for those without.

@@ -64,6 +64,8 @@ type SourceState struct {
 	Note   []byte    // opaque
 	Path   string    `json:",omitempty"` // of the file that the source reads; "" if there is none or it is unknown
 	Rules  int       `json:",omitempty"` // scan.Version when its tools were scanned last; zero if they never were
+	// About is what the source says of itself, as far as it is kept.
+	About upstream.About `json:",omitzero"`
 }
 
 // Empty reports whether the batch changes nothing.

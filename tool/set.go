@@ -79,6 +79,9 @@ func (s *Set) makeVersion() string {
 		if t.CategoryDerived {
 			hashBytes(h, []byte(t.Category))
 		}
+		if t.ServerText != "" && (i == 0 || s.tools[i-1].ServerText != t.ServerText) {
+			hashBytes(h, []byte(t.ServerText))
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

@@ -38,6 +38,9 @@ type Tool struct {
 	NoBorrow bool `json:"noBorrow,omitempty"`
 	// CategoryDerived is set if Category is not declared, but derived from the kinds of tools that the tool resembles.
 	CategoryDerived bool `json:"categoryDerived,omitempty"`
+	// ServerText is what the tool's server says of itself, the same for all of its tools: title, description and
+	// instructions. It is no part of the content.
+	ServerText string `json:"-"`
 	// Warning says in our own words that the tool looks suspicious; "" if it does not, or is approved. It is no part of
 	// the content.
 	Warning string `json:"-"`

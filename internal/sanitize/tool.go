@@ -220,6 +220,11 @@ func (c *cleaner) cleanText(field, s string, most int) string {
 	return fixed
 }
 
+// Text returns a text of a server that is no part of a tool, cleaned as those of tools are and cut to most bytes.
+func Text(s string, most int) string {
+	return strings.TrimSpace((&cleaner{t: &tool.Tool{}}).cleanText("", s, most))
+}
+
 // cleanSchemas cleans schemas, _meta and icons. A missing input schema becomes one that accepts any object, because MCP
 // requires one.
 func (c *cleaner) cleanSchemas() {

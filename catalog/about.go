@@ -1,0 +1,77 @@
+package catalog
+
+import (
+	"strings"
+
+	"tooldex/index"
+	"tooldex/internal/sanitize"
+	"tooldex/knowledge"
+	"tooldex/scan"
+	"tooldex/tool"
+	"tooldex/upstream"
+)
+
+// aboutReader is a source that says something of itself once its tools were read. *gateway.Upstream is one.
+type aboutReader interface{ About() upstream.About }
+
+// The most bytes that are kept of what a server says of itself.
+const (
+	maxAboutTitle        = 120
+	maxAboutDescription  = 500
+	maxAboutInstructions = 2000
+)
+
+// cleanAbout returns what is kept of a source's own words: bounded, and without what is hidden in them.
+func cleanAbout(a upstream.About) upstream.About {
+	return upstream.About{
+		Title:        sanitize.Text(a.Title, maxAboutTitle),
+		Description:  sanitize.Text(a.Description, maxAboutDescription),
+		Instructions: sanitize.Text(a.Instructions, maxAboutInstructions),
+	}
+}
+
+// judgeAbout returns what is kept of what a source says of itself. Where the scanner finds an attack on models in it,
+// and the server is not trusted, nothing is kept, and the finding says so: the words only help to find tools.
+func (d *syncDiff) judgeAbout(o *offer) (upstream.About, []sanitize.Finding) {
+	if o.about == (upstream.About{}) || d.st.trust.RulesVersion(o.name) == 0 {
+		return cleanAbout(o.about), nil
+	}
+	found := d.scanner().Texts(&tool.Tool{
+		Server: o.name, Title: o.about.Title, Description: o.about.Description + "\n\n" + o.about.Instructions,
+	})
+	if !scan.Grave(found) {
+		return cleanAbout(o.about), nil
+	}
+	return upstream.About{}, []sanitize.Finding{{
+		Field: "instructions", Problem: "what " + o.name + " says of itself is suspicious (" + found[0].Rule + "): " +
+			found[0].Excerpt,
+		Repair: "left out",
+	}}
+}
+
+// serverText returns the words of a server as its tools carry them.
+func serverText(a upstream.About) string {
+	var parts []string
+	for _, s := range []string{a.Title, a.Description, a.Instructions} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// serverTerms returns the terms of each text of a server in a set, each term once: a text repeats the server's name.
+func serverTerms(set *tool.Set) map[string][]index.Term {
+	out, an := map[string][]index.Term{}, knowledge.Analyzer{}
+	for _, t := range set.All() {
+		if _, ok := out[t.ServerText]; ok || t.ServerText == "" {
+			continue
+		}
+		terms := an.Count(t.ServerText)
+		for i := range terms {
+			terms[i].Weight = 1
+		}
+		out[t.ServerText] = terms
+	}
+	return out
+}
