@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"time"
 
 	"tooldex/store"
 	"tooldex/tool"
@@ -29,6 +30,8 @@ type entry struct {
 	tool *tool.Tool
 	hash tool.Hash
 	held bool
+	// first is when the tool was first seen; zero for one that is not stored
+	first time.Time
 }
 
 // derived is what is computed from tools once and stored: vectors by the text they stand for, and encoded analyses (see

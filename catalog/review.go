@@ -24,7 +24,7 @@ func (c *Catalog) Review() []scan.Review {
 			out = append(out, r)
 		}
 	}
-	out = append(out, st.trust.ReviewFeatures()...)
+	out = st.addCopies(append(out, st.trust.ReviewFeatures()...))
 	slices.SortFunc(out, func(a, b scan.Review) int {
 		if a.Held != b.Held {
 			return map[bool]int{true: -1, false: 1}[a.Held]

@@ -330,6 +330,11 @@ func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived
 		}
 	})
 	markDuplicates(set.All(), docs)
+	settled := make([]settledTool, len(entries))
+	for i, e := range entries {
+		settled[i] = settledTool{e.tool, e.first}
+	}
+	markCopies(settled, docs)
 	o := x.o
 	o.Model = have.model
 	snap, err := index.Build(set, docs, o)

@@ -159,19 +159,19 @@ func (st *state) mergeOverlays() {
 // serve returns a tool as it is served, or as it is held. A tool with a warning is a copy, with hidden characters
 // removed from its schemas, and so is one that says in its texts that it is deprecated; an overlay may deny that.
 func (st *state) serve(r store.Record) (e entry, held bool) {
-	e = entry{tool: r.Tool, hash: r.Hash}
+	e = entry{tool: r.Tool, hash: r.Hash, first: r.First}
 	if d := sanitize.Deprecation(r.Tool); d != r.Tool.Deprecated {
 		marked := *r.Tool
 		marked.Deprecated = d
 		e.tool = &marked
 	}
 	if patched, ok, _ := st.withPatches(e.tool); ok {
-		e = entry{tool: patched, hash: patched.Hash()}
+		e.tool, e.hash = patched, patched.Hash()
 	}
 	if st.stopped[e.tool.Server] && !e.tool.Disabled {
 		stopped := *e.tool
 		stopped.Disabled = true
-		e = entry{tool: &stopped, hash: stopped.Hash()}
+		e.tool, e.hash = &stopped, stopped.Hash()
 	}
 	if st.trust.HoldReason(formOf(r)) != "" {
 		e.held = true

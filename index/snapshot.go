@@ -41,13 +41,15 @@ type Term struct {
 type Doc struct {
 	Fields [NumFields][]Term
 	Vector []float32 // of unit length; nil for a tool that only words find
-	// Class is a class of operations in the caller's terms; the index only keeps it.
+	// Class is a class of operations in the caller's terms, below 128; the index only keeps it.
 	Class uint8
 	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
 	Landmarks []Landmark
 	// DuplicateGroup is a number that documents share which are one tool, offered by several servers; 0 for a tool that
 	// has no twin.
 	DuplicateGroup int32
+	// Copy marks a tool that a server has copied from another: it comes behind the others of its group.
+	Copy bool
 }
 
 // Landmark says how like a point outside the catalogue is, from 0 to 1, and by what weight it has lent its words.
@@ -248,7 +250,9 @@ func (s *Snapshot) addLandmarks(docs []Doc) {
 	s.markAt, s.classes = make([]uint32, len(docs)+1), make([]uint8, len(docs))
 	uses := make(map[int32]uint32, len(docs))
 	for i := range docs {
-		s.classes[i] = docs[i].Class
+		if s.classes[i] = docs[i].Class &^ copyMark; docs[i].Copy {
+			s.classes[i] |= copyMark
+		}
 		s.markAt[i+1] = s.markAt[i] + uint32(len(docs[i].Landmarks))
 		for _, l := range docs[i].Landmarks {
 			uses[l.Point]++
@@ -319,7 +323,13 @@ func (s *Snapshot) Model() string { return s.model }
 func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[s.markAt[i]:s.markAt[i+1]] }
 
 // Class returns the class of document i, as it was given to Build.
-func (s *Snapshot) Class(i int) uint8 { return s.classes[i] }
+func (s *Snapshot) Class(i int) uint8 { return s.classes[i] &^ copyMark }
+
+// copyMark is the bit of a class that marks a copy.
+const copyMark = 1 << 7
+
+// IsCopy reports whether document i was marked as a copy of another server's tool.
+func (s *Snapshot) IsCopy(i int) bool { return s.classes[i]&copyMark != 0 }
 
 // Resemblance returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
 func (s *Snapshot) Resemblance(landmark int32, allowed []bool) (like float32) {

@@ -38,3 +38,12 @@ func (r Review) Label() string {
 	}
 	return r.Kind + " " + string(r.ID)
 }
+
+// CopyFinding returns the finding of a tool that is nearly a copy of another server's.
+func CopyFinding(of tool.ID) Finding {
+	return Finding{
+		Rule: "copy", Severity: Medium, Field: "description", Excerpt: excerptOf("the text of " + string(of)),
+		Why:    "it is nearly a copy of another server's tool, and its server has copies of several servers' tools",
+		Remedy: ask,
+	}
+}

@@ -57,7 +57,9 @@ func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, 
 	own := s.analyzer.Terms(nil, snap.Set().All()[i].Name)
 	for _, d := range all {
 		t := snap.Set().All()[d]
-		ranks[d] = e.rankDuplicate(t, s.fused[d], s.countServerWords(t.Server, steer, own), s)
+		r := e.rankDuplicate(t, s.fused[d], s.countServerWords(t.Server, steer, own), s)
+		r.copy = snap.IsCopy(int(d))
+		ranks[d] = r
 	}
 	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(ranks[a].compareRanks(ranks[b]), cmp.Compare(a, b)) })
 	p.doc, p.also = all[0], all[1:]
@@ -70,6 +72,7 @@ type duplicateRank struct {
 	serverWords int  // words of its server's name in the request
 	// the tool is marked to be always shown
 	always bool
+	copy   bool // its server has copied it from another
 	uses   float64
 	fails  bool // its server does not run
 	score  float32
@@ -79,6 +82,7 @@ type duplicateRank struct {
 func (a duplicateRank) compareRanks(b duplicateRank) int {
 	return cmp.Or(
 		trueFirst(a.exact, b.exact), cmp.Compare(b.serverWords, a.serverWords), trueFirst(a.always, b.always),
+		trueFirst(b.copy, a.copy),
 		cmp.Compare(b.uses, a.uses),
 		trueFirst(b.fails, a.fails), cmp.Compare(b.score, a.score),
 	)

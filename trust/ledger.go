@@ -169,6 +169,12 @@ func (l *Ledger) PolicyOf(server string) Policy {
 	return l.options.Policy
 }
 
+// Approved reports whether a form needs no review: a person approved it, or its server is trusted.
+func (l *Ledger) Approved(f Form) bool {
+	d := l.decisions[f.Tool.ID()]
+	return l.Trusts(f.Tool.Server) || d != nil && d.By == byApproval && d.acceptsForm(f)
+}
+
 // RulesVersion returns the version of the rules that scan the tools of a server, or 0 if they are not scanned.
 func (l *Ledger) RulesVersion(server string) int {
 	if l.Trusts(server) {

@@ -1,0 +1,225 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tooldex/index"
+	"tooldex/scan"
+	"tooldex/tool"
+)
+
+// The thresholds at which a tool counts as a near copy of another server's, whatever its name is.
+const (
+	leastCopyWords = 8  // words of a description; shorter ones are alike by chance
+	maxCopyWords   = 96 // that are compared
+	leastCopyShare = .6 // of the rows of three words of both descriptions, those that both have
+	sketchSize     = 4  // rows of three words that stand for a description when candidates are looked for
+	maxPerRow      = 12 // tools with one row in their sketches that others are compared with
+	leastCopies    = 3  // near copies, of at least two servers' tools, that make a server a copier
+)
+
+// settledTool is a tool with the time at which it was first seen.
+type settledTool struct {
+	*tool.Tool
+	first time.Time
+}
+
+// copied is a tool that is a near copy of another server's.
+type copied struct{ copy, of int }
+
+// wordRows returns the hashes of the rows of three words in a description, sorted, and its first word; nil for a short
+// one. Case and punctuation do not count.
+func wordRows(description string) (rows []uint64, first string) {
+	words := strings.FieldsFunc(strings.ToLower(description), func(r rune) bool {
+		return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 0x80
+	})
+	if len(words) < leastCopyWords {
+		return nil, ""
+	}
+	words = words[:min(len(words), maxCopyWords)]
+	for i := range len(words) - 2 {
+		rows = append(rows, hashRow(words[i:i+3]))
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows), words[0]
+}
+
+// hashRow returns the FNV-1a hash of words.
+func hashRow(words []string) uint64 {
+	h := uint64(14695981039346656037)
+	for _, w := range words {
+		for i := range len(w) {
+			h = (h ^ uint64(w[i])) * 1099511628211
+		}
+		h = (h ^ ' ') * 1099511628211
+	}
+	return h
+}
+
+// markCopies marks near copies, and adds them to the groups of what they copy. Tools and documents have the same order. It is called after markDuplicates.
+func markCopies(tools []settledTool, docs []index.Doc) {
+	var last int32
+	members := map[int32]map[string]bool{} // servers by group
+	join := func(i int, group int32) {
+		docs[i].DuplicateGroup = group
+		if members[group] == nil {
+			members[group] = map[string]bool{}
+		}
+		members[group][tools[i].Server] = true
+	}
+	for i := range docs {
+		if n := docs[i].DuplicateGroup; n != 0 {
+			last = max(last, n)
+			join(i, n)
+		}
+	}
+	for _, c := range findCopies(tools) {
+		docs[c.copy].Copy = true
+		if docs[c.of].DuplicateGroup == 0 {
+			last++
+			join(c.of, last)
+		}
+		group, old := docs[c.of].DuplicateGroup, docs[c.copy].DuplicateGroup
+		if group == old || members[group][tools[c.copy].Server] {
+			continue
+		}
+		delete(members[old], tools[c.copy].Server)
+		join(c.copy, group)
+	}
+}
+
+// findCopies returns the tools that servers have copied from others, in the order of tools. The tool that was there
+// first is the original; of those that came together, the one of a server that copies nobody. Only servers that have
+// near copies of several servers' tools count as copiers: two accounts of one service, and forks, are none.
+func findCopies(tools []settledTool) []copied {
+	pairs := nearCopies(tools)
+	var out []copied
+	sources := map[string]map[string]bool{} // by server: the servers that it has copies of
+	number := map[string]map[int]bool{}     // by server: its copies
+	note := func(c copied) {
+		s := tools[c.copy].Server
+		if sources[s] == nil {
+			sources[s], number[s] = map[string]bool{}, map[int]bool{}
+		}
+		sources[s][tools[c.of].Server] = true
+		number[s][c.copy] = true
+	}
+	for _, p := range pairs {
+		if !tools[p.copy].first.Before(tools[p.of].first) {
+			note(p)
+		}
+		if back := (copied{p.of, p.copy}); !tools[p.of].first.Before(tools[p.copy].first) {
+			note(back)
+		}
+	}
+	copies := func(s string) bool { return len(sources[s]) > 1 && len(number[s]) >= leastCopies }
+	done := map[int]bool{}
+	for _, p := range pairs {
+		a, b := &tools[p.of], &tools[p.copy]
+		switch order := a.first.Compare(b.first); {
+		case order > 0, order == 0 && copies(a.Server) && !copies(b.Server):
+			p = copied{p.of, p.copy}
+		}
+		if copies(tools[p.copy].Server) && !done[p.copy] {
+			done[p.copy] = true
+			out = append(out, p)
+		}
+	}
+	slices.SortFunc(out, func(a, b copied) int { return cmp.Compare(a.copy, b.copy) })
+	return out
+}
+
+// nearCopies returns the pairs of tools of different servers whose descriptions and parameters are nearly the same, the
+// one with the lower index as the original. Its time grows with the tools alone: tools are only compared if their
+// sketches have a row in common, and with maxPerRow of these.
+func nearCopies(tools []settledTool) []copied {
+	var out []copied
+	byRow := map[uint64][]int{}
+	rows := make([][]uint64, len(tools))
+	firsts := make([]string, len(tools))
+	params := make([]map[string]bool, len(tools))
+	paramsOf := func(i int) map[string]bool {
+		if params[i] == nil {
+			params[i] = (&comparedTool{tool: tools[i].Tool}).parameterNames()
+		}
+		return params[i]
+	}
+	for i := range tools {
+		if rows[i], firsts[i] = wordRows(tools[i].Description); rows[i] == nil {
+			continue
+		}
+		met := map[int]bool{}
+		for _, row := range rows[i][:min(sketchSize, len(rows[i]))] {
+			for _, o := range byRow[row] {
+				if met[o] || tools[o].Server == tools[i].Server || firsts[o] != firsts[i] ||
+					float64(min(len(rows[o]), len(rows[i]))) < leastCopyShare*float64(max(len(rows[o]), len(rows[i]))) {
+					continue
+				}
+				met[o] = true
+				both := commonRows(rows[o], rows[i])
+				if float64(both) < leastCopyShare*float64(len(rows[o])+len(rows[i])-both) {
+					continue
+				}
+				pa, pb := paramsOf(o), paramsOf(i)
+				if same := countCommon(pa, pb); float64(same) >= leastParams*float64(len(pa)+len(pb)-same) {
+					out = append(out, copied{i, o})
+				}
+			}
+			if len(byRow[row]) < maxPerRow {
+				byRow[row] = append(byRow[row], i)
+			}
+		}
+	}
+	return out
+}
+
+// commonRows counts what two sorted lists have in common.
+func commonRows(a, b []uint64) (n int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] == b[0]:
+			n++
+			a, b = a[1:], b[1:]
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return n
+}
+
+// addCopies adds the near copies of other servers' tools to what is reviewed, except those that a person approved.
+func (st *state) addCopies(reviews []scan.Review) []scan.Review {
+	at := map[tool.ID]int{}
+	for i, r := range reviews {
+		if r.Kind == "" {
+			at[r.ID] = i
+		}
+	}
+	var tools []settledTool
+	for _, id := range slices.Sorted(maps.Keys(st.records)) {
+		tools = append(tools, settledTool{st.records[id].Tool, st.records[id].First})
+	}
+	for _, c := range findCopies(tools) {
+		id, of := tools[c.copy].ID(), tools[c.of].ID()
+		rec := st.records[id]
+		if st.trust.Approved(formOf(rec)) {
+			continue
+		}
+		found := scan.CopyFinding(of)
+		if i, ok := at[id]; ok {
+			reviews[i].Suspicions = append(slices.Clone(reviews[i].Suspicions), found)
+			continue
+		}
+		reviews = append(reviews, scan.Review{
+			ID: id, Why: found.Why, Form: formOf(rec).ID(), Since: rec.Changed.UTC().Format(time.RFC3339),
+			Suspicions: []scan.Finding{found},
+		})
+	}
+	return reviews
+}
