@@ -82,8 +82,10 @@ func openFront(t *testing.T, dir string, n *notes, environ map[string]string) *f
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg := *loaded.Config()
+	cfg.Audit.On = false
 	f := &front{t: t, changed: make(chan struct{}, 100)}
-	if f.s, err = Open(t.Context(), Options{Dir: dir, Config: loaded.Config, Use: ToImport}); err != nil {
+	if f.s, err = Open(t.Context(), Options{Dir: dir, Config: func() *config.Config { return &cfg }, Use: ToImport}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.s.Close() })
