@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -16,7 +17,8 @@ import (
 	"tooldex/tool"
 )
 
-// readResultName is the tool that reads on in a result that was cut. It is not listed: a cut result names it.
+// readResultName is the tool that reads on in a result that was cut. A session lists it once it had such a result, which
+// names it for all others.
 const readResultName = "read_result"
 
 // Bounds of results that are kept to be read on.
@@ -75,19 +77,20 @@ func (r *keptResult) size() int {
 
 // boundResult returns a result that costs a model at most limits.result tokens of text: the beginning of its texts, the
 // size of all, and how to read on. Results within the bound are returned as they are, byte for byte. structured says
-// that the client relies on structuredContent, as one does that knows the tool's output schema.
-func (s *Server) boundResult(ctx context.Context, raw json.RawMessage, structured bool) json.RawMessage {
+// that the client relies on structuredContent, as one does that knows the tool's output schema. cut reports whether
+// anything was left out.
+func (s *Server) boundResult(ctx context.Context, raw json.RawMessage, structured bool) (_ json.RawMessage, cut bool) {
 	most := s.live.Load().maxResult * bytesPerToken
 	if most <= 0 || len(raw) <= most {
-		return raw
+		return raw, false
 	}
 	o, err := orderedjson.ParseObject(raw)
 	if err != nil {
-		return raw
+		return raw, false
 	}
 	var parts []json.RawMessage
 	if content, ok := o.Lookup("content"); ok && json.Unmarshal(content, &parts) != nil {
-		return raw
+		return raw, false
 	}
 	out, text, cut := boundParts(parts, most)
 	if value, ok := o.Lookup("structuredContent"); ok && len(value) > most && !structured {
@@ -98,12 +101,12 @@ func (s *Server) boundResult(ctx context.Context, raw json.RawMessage, structure
 		o, cut = o.Without("structuredContent"), true
 	}
 	if !cut {
-		return raw
+		return raw, false
 	}
 	kept := &keptResult{id: rand.Text()[:12], owner: access.PrincipalOf(ctx).Key, text: text, parts: parts}
 	s.kept.keep(kept)
 	out = append(out, textPart(kept.moreNotice(len(cutText(text, most)))))
-	return o.With("content", joinArray(out)).Bytes()
+	return o.With("content", joinArray(out)).Bytes(), true
 }
 
 // boundParts returns the parts of a result within a bound of text, the whole text, and whether anything was left out.
@@ -172,7 +175,40 @@ func (r *keptResult) moreNotice(offset int) string {
 		len(r.text)/bytesPerToken, invokeName, readResultName, r.id, offset)
 }
 
-// readResultTool is the definition of read_result, which no listing holds.
+// listReadResult lists read_result to a client from now on, and notifies it, unless it was listed already. Without a
+// session nothing is listed: the result says how to call it.
+func (s *Server) listReadResult(ctx context.Context, req *mcp.CallToolRequest) {
+	if isStateless(req) {
+		return
+	}
+	one := s.sessions.registerSession(req.Session)
+	one.mu.Lock()
+	changed := !one.readsOn
+	one.readsOn = true
+	one.mu.Unlock()
+	if changed {
+		s.announceTools(ctx, req.Session)
+	}
+}
+
+// withReadResult returns a listing that ends with read_result if the session had a result that was cut.
+func (s *Server) withReadResult(l *listing, conn *mcp.ServerSession) *listing {
+	one := s.sessions.findSession(conn)
+	if one == nil {
+		return l
+	}
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if !one.readsOn {
+		return l
+	}
+	return &listing{
+		version: l.version, at: l.at,
+		entries: append(slices.Clip(l.entries), entry{readResultName, orderedjson.Encode(readResultTool().wireTool)}),
+	}
+}
+
+// readResultTool is the definition of read_result, which only listings of single sessions hold.
 func readResultTool() metaTool {
 	return metaTool{
 		wireTool: wireTool{

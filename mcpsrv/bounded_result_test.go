@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/internal/orderedjson"
 	"tooldex/tool"
@@ -58,21 +61,22 @@ func TestLargeResults(t *testing.T) {
 	t.Run("within the bound", func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{MaxResult: 500})
 		raw := json.RawMessage(`{ "content" : [ ] , "x":1.50}`)
-		if got := f.boundResult(t.Context(), raw, false); string(got) != string(raw) {
+		if got, _ := f.boundResult(t.Context(), raw, false); string(got) != string(raw) {
 			t.Errorf("it becomes %s", got)
 		}
 	})
 	t.Run("an image stays", func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{MaxResult: 500})
 		raw := json.RawMessage(`{"content":[{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("A", 1<<20) + `"}]}`)
-		if got := f.boundResult(t.Context(), raw, false); string(got) != string(raw) {
+		if got, _ := f.boundResult(t.Context(), raw, false); string(got) != string(raw) {
 			t.Errorf("it becomes %.200s", got)
 		}
 	})
 	t.Run("an image beyond all measure", func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{MaxResult: 500})
 		raw := json.RawMessage(`{"content":[{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("A", 9<<20) + `"}]}`)
-		got := string(f.boundResult(t.Context(), raw, false))
+		bounded, _ := f.boundResult(t.Context(), raw, false)
+		got := string(bounded)
 		if len(got) > 2000 || !strings.Contains(got, "part 0, image") || !strings.Contains(got, readResultName) {
 			t.Errorf("it becomes %.500s", got)
 		}
@@ -84,4 +88,45 @@ func TestLargeResults(t *testing.T) {
 			t.Errorf("read_result answers %s", got)
 		}
 	})
+}
+
+// TestReadResultIsListedWhenNeeded holds that read_result is listed to the session that had a result cut, after a
+// notification, and to no other.
+func TestReadResultIsListedWhenNeeded(t *testing.T) {
+	for _, mode := range []Mode{Search, Dynamic, Lazy, Full} {
+		t.Run(string(mode), func(t *testing.T) {
+			f := newFixture(t, smallServer(t), Options{MaxResult: 50, Mode: mode})
+			size := 10
+			f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
+				return &tool.CallResult{Raw: textResult(strings.Repeat("x", size)).raw}, nil
+			}
+			changes := make(chan struct{}, 8)
+			session := f.connect(t, "2025-11-25", &mcp.ClientOptions{
+				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changes <- struct{}{} },
+			})
+			other := f.connect(t, "2025-11-25", nil)
+			lists := func(session *mcp.ClientSession) bool {
+				res, err := session.ListTools(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return slices.ContainsFunc(res.Tools, func(m *mcp.Tool) bool { return m.Name == readResultName })
+			}
+			const call = `{"name":"file_info","arguments":{"path":"a"}}`
+			ask(t, session, invokeName, call)
+			if lists(session) {
+				t.Error("it is listed before a result was cut")
+			}
+			size = 1000
+			ask(t, session, invokeName, call)
+			<-changes
+			if !lists(session) {
+				t.Error("it is not listed after a result was cut")
+			}
+			ask(t, session, invokeName, call)
+			if lists(other) || len(changes) > 0 {
+				t.Errorf("another session lists it: %v; %d more notifications", lists(other), len(changes))
+			}
+		})
+	}
 }

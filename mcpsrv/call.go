@@ -70,7 +70,11 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 		return nil, err
 	}
 	_, invoked := s.metaTool(req.Params.Name)
-	return &rawResult{raw: s.boundResult(ctx, res.Raw, len(t.OutputSchema) > 0 && !invoked)}, nil
+	raw, cut := s.boundResult(ctx, res.Raw, len(t.OutputSchema) > 0 && !invoked)
+	if cut {
+		s.listReadResult(ctx, req)
+	}
+	return &rawResult{raw: raw}, nil
 }
 
 // resolveCall makes a call as forwardCall does, and returns the whole result.

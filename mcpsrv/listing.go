@@ -217,14 +217,17 @@ func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
 		mode = eager
 	}
 	l := s.toolListing(set, mode)
-	if isStateless(req) || mode != Dynamic && mode != Lazy {
+	if isStateless(req) {
 		return l
 	}
-	enabled, whole := s.sessionTools(req.Session, set)
-	if mode == Lazy {
-		return l.withTools(set, whole)
+	if mode == Dynamic || mode == Lazy {
+		own, whole := s.sessionTools(req.Session, set)
+		if mode == Lazy {
+			own = whole
+		}
+		l = l.withTools(set, own)
 	}
-	return l.withTools(set, enabled)
+	return s.withReadResult(l, req.Session)
 }
 
 // maxSummary bounds the summary of the catalogue in the description of search_tools, in bytes: about 200 tokens.

@@ -29,6 +29,7 @@ type session struct {
 	enabledUsed time.Time   // when a tool in enabled was last found or called
 	expiry      *time.Timer // empties enabled; nil if it is empty
 	full        recentTools // what is listed in full, in lazy mode
+	readsOn     bool        // it had a result that was cut, so read_result is listed
 	announced   string      // fingerprint of enabled and full as the client last saw them listed; "" if it never did
 	// mistaken is the tool of the last call whose arguments did not fit, and mistakes how many in a row were of it.
 	mistaken tool.ID
