@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,14 +20,17 @@ import (
 	"tooldex/config"
 	"tooldex/gateway"
 	"tooldex/service"
+	"tooldex/tool"
 )
 
 type connectFlags struct {
 	yes, undo, dryRun bool
 	project, replace  bool
 	noImport          bool
+	all, status       bool
 	file, name        string
-	args              []string // of serve
+	args              []string     // of serve
+	done              []connection // with --all, what is printed at the end
 }
 
 // connection is the result of connect, or with --dry-run what it would do.
@@ -43,22 +46,33 @@ type connection struct {
 func newConnect(a *app) *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
-		Use:   "connect CLIENT [-- SERVE-FLAG...]",
+		Use:   "connect [CLIENT] [-- SERVE-FLAG...]",
 		Short: "Have an MCP client use tooldex in place of its servers",
 		Long: "Take a client's servers over, and write tooldex into its configuration in their place. The difference is shown first,\n" +
 			"and a backup kept; --undo brings it back byte for byte, or, if the client has changed the file since, puts the\n" +
-			"servers back and keeps the rest. What follows -- is given to \"tooldex serve\".\n\n" +
+			"servers back and keeps the rest. What follows -- is given to \"tooldex serve\". Servers that do not start here stay\n" +
+			"with the client. Without CLIENT, or with --status, the clients are listed with their states.\n\n" +
 			"Clients: " + strings.Join(clients.Names(), ", "),
-		Example: "  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n" +
+		Example: "  tooldex connect\n  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n" +
 			"  tooldex connect claude-code --undo",
-		Args:      checkArgs(cobra.MinimumNArgs(1)),
 		ValidArgs: clients.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if at := cmd.ArgsLenAtDash(); at == 1 || at < 0 && len(args) == 1 {
-				f.args = args[1:]
-			} else {
-				return usageError{fmt.Sprintf("%q is not expected", args[min(1, len(args)-1)]), "usage: " +
-					cmd.UseLine()}
+			named := cmd.ArgsLenAtDash()
+			if named < 0 {
+				named = len(args)
+			}
+			f.args = args[named:]
+			switch several := named == 0 || f.status; {
+			case named > 1:
+				return usageError{fmt.Sprintf("%q is not expected", args[1]), "usage: " + cmd.UseLine()}
+			case named == 1 && (f.all || f.status):
+				return usageError{"a client is named, and --all or --status is given", "leave one out"}
+			case several && (f.file != "" || f.project):
+				return usageError{"no client is named", "usage: " + cmd.UseLine()}
+			case several && !f.all && (f.yes || f.undo || f.dryRun || len(f.args) > 0):
+				return usageError{"no client is named", "name one, or give --all"}
+			case several:
+				return a.connectSeveral(cmd.Context(), &f)
 			}
 			client, ok := clients.Named(args[0])
 			if !ok {
@@ -78,49 +92,52 @@ func newConnect(a *app) *cobra.Command {
 	fl.BoolVar(&f.project, "project", false, "the client's file for this folder in place of your own")
 	fl.BoolVar(&f.replace, "replace", false, "take over servers even if others of the same names are stored")
 	fl.BoolVar(&f.noImport, "no-import", false, "do not start the servers that are taken over")
+	fl.BoolVar(&f.all, "all", false, "all clients that have a file here")
+	fl.BoolVar(&f.status, "status", false, "only list the clients and whether they use tooldex")
 	fl.StringVar(&f.file, "file", "", "the client's file, if it is elsewhere")
 	fl.StringVar(&f.name, "name", "tooldex", "the name that tooldex gets in the client")
 	return cmd
 }
 
-// clientDocument reads the file of a client that is to be changed: the first that exists, or an empty document for the
-// first of all. --project and --file decide which files count.
-func (a *app) clientDocument(client clients.Client, f *connectFlags) (*clients.Document, error) {
-	var out *clients.Document
-	for _, file := range client.Files(a.clientPlace()) {
-		if file.Project != f.project {
-			continue
-		}
-		if f.file != "" {
-			path, err := filepath.Abs(f.file)
-			if err != nil {
-				return nil, fileError("read client", f.file, err)
+// connectSeveral connects, or with --undo restores, all clients of which something can be changed; without --all it
+// lists their states.
+func (a *app) connectSeveral(ctx context.Context, f *connectFlags) error {
+	states := clients.States(a.clientPlace(), a.keeper())
+	if !f.all {
+		return a.print(states, func(w io.Writer) error {
+			rows := make([][]string, len(states))
+			for i, s := range states {
+				rows[i] = []string{s.Client, s.State, strconv.Itoa(s.Servers), s.File}
 			}
-			file.Path = path
-		}
-		d, err := clients.Read(file)
-		if err != nil {
-			return nil, err
-		}
-		if d.Exists {
-			return d, nil
-		}
-		if out == nil {
-			out = d
-		}
+			return writeColumns(w, []string{"CLIENT", "STATE", "SERVERS", "FILE"}, rows)
+		})
 	}
-	if out == nil {
-		return nil, usageError{fmt.Sprintf("%s has no such file here", client.Title), "give --file"}
+	f.done = []connection{}
+	var errs error
+	for _, s := range states {
+		client, _ := clients.Named(s.Client)
+		var err error
+		if f.undo && s.Undo {
+			err = a.disconnectClient(client, f)
+		} else if !f.undo && s.State != clients.NoFile {
+			err = a.connectClient(ctx, client, f)
+		}
+		if isUsage(err) { // nobody can be asked
+			return err
+		}
+		errs = errors.Join(errs, err)
 	}
-	return out, nil
+	return errors.Join(errs, a.print(f.done, func(io.Writer) error { return nil }))
 }
 
 // connectClient moves the servers of a client's file to tooldex, except for those that do not start here. Nothing is
 // written before that is known. The servers are stored before the file is written, so that a failure between the two
 // loses none.
 func (a *app) connectClient(ctx context.Context, client clients.Client, f *connectFlags) error {
-	d, err := a.clientDocument(client, f)
-	if err != nil {
+	d, err := client.Document(a.clientPlace(), f.project, f.file)
+	if tool.CodeOf(err) == tool.NotFound {
+		return asUsageError(err)
+	} else if err != nil {
 		return err
 	}
 	own, err := a.ownEntry(f)
@@ -151,12 +168,12 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	out := connection{Client: client.Name, File: d.Path, Servers: list}
 	if bytes.Equal(text, d.Text) {
 		fmt.Fprintf(a.stderr, "%s is connected already\n", client.Title)
-		return a.printConnection(out)
+		return a.printConnection(f, out)
 	}
 	a.warnAdopted(list)
 	out.Diff = clients.Diff(d.Path, d.Text, text)
 	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
-		return a.unlessFailed(out, err)
+		return a.unlessFailed(f, out, err)
 	}
 	if len(servers) > 0 { // before the client loses them
 		if err := s.SaveServers(ctx, servers); err != nil {
@@ -169,7 +186,7 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	out.Written = true
 	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s to have it use tooldex; tooldex connect %s --undo takes it back\n",
 		d.Path, client.Title, client.Name)
-	if err := a.printConnection(out); err != nil {
+	if err := a.printConnection(f, out); err != nil {
 		return err
 	}
 	if f.noImport {
@@ -204,15 +221,19 @@ func (a *app) stopServers(x *service.ServerImport) {
 }
 
 // unlessFailed returns err, or prints out if it is nil.
-func (a *app) unlessFailed(out connection, err error) error {
+func (a *app) unlessFailed(f *connectFlags, out connection, err error) error {
 	if err != nil {
 		return err
 	}
-	return a.printConnection(out)
+	return a.printConnection(f, out)
 }
 
 // printConnection prints the result as JSON or YAML only: the table form has been written to stderr by then.
-func (a *app) printConnection(out connection) error {
+func (a *app) printConnection(f *connectFlags, out connection) error {
+	if f.all {
+		f.done = append(f.done, out)
+		return nil
+	}
 	return a.print(out, func(io.Writer) error { return nil })
 }
 
@@ -223,16 +244,9 @@ func (a *app) keeper() clients.Keeper {
 // ownEntry returns the server entry by which a client starts tooldex with the data directory and the configuration of
 // this command. Paths are absolute, since clients start servers in any folder.
 func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
-	program, err := os.Executable()
+	program, err := clients.OwnProgram("tooldex")
 	if err != nil {
-		return clients.Own{}, fmt.Errorf("find this program: %w", err)
-	}
-	// The path on PATH, often a link, survives an update of the program.
-	if found, err := exec.LookPath("tooldex"); err == nil && sameFile(found, program) {
-		program = found
-	}
-	if program, err = filepath.Abs(program); err != nil {
-		return clients.Own{}, fmt.Errorf("find this program: %w", err)
+		return clients.Own{}, err
 	}
 	args := []string{"serve"}
 	add := func(flag, path string) error {
@@ -254,16 +268,6 @@ func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
 		}
 	}
 	return clients.Own{Name: f.name, Command: program, Args: append(args, f.args...)}, nil
-}
-
-// sameFile reports whether two paths lead to one existing file, links followed.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
 }
 
 // disconnectClient undoes the last change of a client's file, and forgets its backup then.
@@ -303,7 +307,7 @@ func (a *app) disconnectClient(client clients.Client, f *connectFlags) error {
 	if done {
 		fmt.Fprintf(a.stderr, "%s is as it was before %s\n", c.Path, c.Time.Local().Format(time.DateTime))
 	}
-	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []clients.Found{}})
+	return a.printConnection(f, connection{Client: client.Name, File: c.Path, Written: true, Servers: []clients.Found{}})
 }
 
 // restoreServers puts the servers back into a file that the client has changed since, and keeps those changes.
