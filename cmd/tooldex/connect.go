@@ -175,6 +175,9 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(f, out, err)
 	}
+	if err := clients.CheckWritable(d.Path); err != nil {
+		return err
+	}
 	if len(servers) > 0 { // before the client loses them
 		if err := s.SaveServers(ctx, servers); err != nil {
 			return err
