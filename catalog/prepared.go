@@ -95,11 +95,11 @@ func textOf(b []byte) (h store.TextHash, ok bool) {
 // rivalsOf decodes only with which tools of its server the tool was analysed. It returns false if b has another version
 // or cannot be a prepared tool.
 func rivalsOf(b []byte) (uint64, bool) {
-	h, ok := textOf(b)
-	if !ok || len(b) < 1+len(h)+8 {
+	const at = 1 + len(store.TextHash{})
+	if _, ok := textOf(b); !ok || len(b) < at+8 {
 		return 0, false
 	}
-	return binary.LittleEndian.Uint64(b[1+len(h):]), true
+	return binary.LittleEndian.Uint64(b[at:]), true
 }
 
 // decodePrepared decodes what encode returned. For any other bytes it returns an error and never panics. The result
@@ -144,11 +144,10 @@ func decodePrepared(b []byte) (p prepared, err error) {
 
 // landmarksOf decodes only the landmarks of what encode returned; nil if it cannot be decoded.
 func landmarksOf(b []byte) []index.Landmark {
-	h, ok := textOf(b)
-	if !ok {
+	if _, ok := textOf(b); !ok {
 		return nil
 	}
-	r := byteReader{b: b[1+len(h):]}
+	r := byteReader{b: b[1+len(store.TextHash{}):]}
 	r.skipBytes(8) // the rivals
 	r.readByte()   // the effect
 	for range len(prepared{}.fields) {
