@@ -60,7 +60,8 @@ func hashRow(words []string) uint64 {
 	return h
 }
 
-// markCopies marks near copies, and adds them to the groups of what they copy. Tools and documents have the same order. It is called after markDuplicates.
+// markCopies marks near copies, and adds them to the groups of what they copy. Tools and documents have the same order.
+// It is called after markDuplicates.
 func markCopies(tools []settledTool, docs []index.Doc) {
 	var last int32
 	members := map[int32]map[string]bool{} // servers by group

@@ -15,9 +15,9 @@ type indexer interface {
 	// view returns which vectors and analyses are to be loaded: those of this model and this version of the knowledge.
 	view() store.View
 	// prepare returns what the tools of entries need and have lacks. It is called with all tools at each change, so it
-	// must be quick about those that need nothing. Held tools are analysed, since they are rivals of the others, but not
-	// embedded: the model may be somebody else's service. It never returns nil: after an error, what was made so far is
-	// kept.
+	// must be quick about those that need nothing. Held tools are analysed, since they are rivals of the others, but
+	// not embedded: the model may be somebody else's service. It never returns nil: after an error, what was made so
+	// far is kept.
 	prepare(ctx context.Context, entries []entry, have *derived, progress func(done, total int)) (*derived, error)
 	// release drops what prepare keeps from one call to the next of one import.
 	release()
@@ -67,8 +67,8 @@ func (m *derived) slim(written *derived) {
 	}
 }
 
-// lister is the indexer of a catalogue that is only listed, and that says what is known about the kinds of its tools. It
-// loads the analyses that fits has made, and makes none.
+// lister is the indexer of a catalogue that is only listed, and that says what is known about the kinds of its tools.
+// It loads the analyses that fits has made, and makes none.
 type lister struct {
 	noIndex
 	fits *searchable

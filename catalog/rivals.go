@@ -36,8 +36,8 @@ func (r rivals) has(e entry) bool {
 // signText returns what a text adds to the signature of its rivals.
 func signText(h store.TextHash) uint64 { return binary.LittleEndian.Uint64(h[:]) }
 
-// toAnalyse returns the tools that have no analysis, and the rivals of tools that are new, gone or changed, in the order
-// of entries.
+// toAnalyse returns the tools that have no analysis, and the rivals of tools that are new, gone or changed, in the
+// order of entries.
 func (r rivals) toAnalyse(entries []entry, have *derived) []entry {
 	now, stale := map[string]uint64{}, map[string]bool{}
 	for _, e := range entries {

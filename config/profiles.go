@@ -44,8 +44,8 @@ func readProfiles(path string) (map[string]Profile, error) {
 	return profiles, nil
 }
 
-// parseProfiles reads YAML or JSON: {"profiles": {"name": {"mode": …, "servers": […], "always": […], "summary": …,
-// "confirm": …}}}. Its errors are of code Invalid.
+// parseProfiles reads YAML or JSON: {"profiles": {"name": {"mode": …, "servers": […], "always": […], "summary":
+// …, "confirm": …}}}. Its errors are of code Invalid.
 func parseProfiles(b []byte) (map[string]Profile, error) {
 	var file struct {
 		Profiles map[string]Profile `yaml:"profiles"`

@@ -16,8 +16,8 @@ const maxRun = 64
 //
 // Normalisation decomposes by compatibility (full-width forms, ligatures), lowers case and drops marks above and below
 // letters where they distinguish little: accents of Latin, Greek and Cyrillic, vowel points of Arabic and Hebrew, the
-// nukta. Vowel signs of Indic scripts stay. That й becomes и does no harm, because rows are learned from text that was
-// normalised in the same way.
+// nukta. Vowel signs of Indic scripts stay. That й becomes и does no harm, because rows are learned from text that
+// was normalised in the same way.
 type scanner struct {
 	text string
 	at   int

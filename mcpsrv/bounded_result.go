@@ -17,8 +17,8 @@ import (
 	"tooldex/tool"
 )
 
-// readResultName is the tool that reads on in a result that was cut. A session lists it once it had such a result, which
-// names it for all others.
+// readResultName is the tool that reads on in a result that was cut. A session lists it once it had such a result,
+// which names it for all others.
 const readResultName = "read_result"
 
 // Bounds of results that are kept to be read on.

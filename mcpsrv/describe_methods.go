@@ -69,8 +69,8 @@ func (s *Server) describedTool(set *tool.Set, name string) (json.RawMessage, err
 	return orderedjson.Encode(fullTool(set, t)), nil
 }
 
-// describeBatch answers tools/describe_batch with {"tools": […], "errors": [{"name", "message", "hint"}]}. A name that
-// resolves to nothing does not fail the others.
+// describeBatch answers tools/describe_batch with {"tools": […], "errors": [{"name", "message", "hint"}]}. A name
+// that resolves to nothing does not fail the others.
 func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *describeBatchParams) (*rawResult, error) {
 	if p == nil || len(p.Names) == 0 || len(p.Names) > maxBatch {
 		return nil, invalidParams("names is missing or too long", fmt.Sprintf("give 1 to %d names", maxBatch))

@@ -20,9 +20,9 @@
 // # What a client gets
 //
 // Our own tools answer in compact text. They send structuredContent only to a client that asks for it, or where it is
-// no longer than the text, because clients put it before the model beside the text, and it would be paid for twice. What
-// a program needs of a search (confidence, scores, tokens) is in the result's _meta under "tooldex/search", which models
-// are not shown.
+// no longer than the text, because clients put it before the model beside the text, and it would be paid for twice.
+// What a program needs of a search (confidence, scores, tokens) is in the result's _meta under "tooldex/search", which
+// models are not shown.
 //
 // The answer of an upstream tool is passed on as the bytes the upstream sent, except for white space between JSON
 // tokens and for what belongs to the connection rather than to the tool: resultType and the upstream's serverInfo.

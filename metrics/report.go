@@ -92,8 +92,8 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	return out, nil
 }
 
-// Uses returns how often each tool was called in all time, and when last. Tools that nobody called are left out, as are,
-// beyond a thousand tools, those that were called least. Errors are those of the Disk.
+// Uses returns how often each tool was called in all time, and when last. Tools that nobody called are left out, as
+// are, beyond a thousand tools, those that were called least. Errors are those of the Disk.
 func (m *Meter) Uses(ctx context.Context) (map[tool.ID]Use, error) {
 	if err := m.loadOnce(ctx); err != nil {
 		return nil, err

@@ -249,8 +249,8 @@ func (c *compiled) stepsNear(at *[maxSteps]int, i int) bool {
 	return true
 }
 
-// findAddress finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …". A pattern
-// cannot express it, since it depends on punctuation.
+// findAddress finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …". A
+// pattern cannot express it, since it depends on punctuation.
 func (w *work) findAddress(x text, said string, words []token, has *classes) {
 	g := lexicon()
 	if !has.intersects(&g.ai) || !has.intersects(&g.orderly) && !has.isSuperset(&g.asking) {

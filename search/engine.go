@@ -66,8 +66,9 @@ func New(o Options) *Engine {
 // mistake.
 const maxQuery = 4000
 
-// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs, of an unknown
-// mode, or whose filter names a server or category without tools, Unavailable while no index is loaded, and Timeout when ctx ends first.
+// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs, of an
+// unknown mode, or whose filter names a server or category without tools, Unavailable while no index is loaded, and
+// Timeout when ctx ends first.
 func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	res, err := e.searchSnapshot(ctx, q)
 	if err == nil {

@@ -195,8 +195,8 @@ func (all *surfaces) makeRoom() bool {
 	return oldest != nil && oldest.mcp.CloseOldestIdle()
 }
 
-// mcpHandler serves /mcp and /sse, and below each of them {profile} and servers/{server}, for the holders of a view: for
-// one of a profile that profile alone, for others any.
+// mcpHandler serves /mcp and /sse, and below each of them {profile} and servers/{server}, for the holders of a view:
+// for one of a profile that profile alone, for others any.
 func (all *surfaces) mcpHandler(key access.View) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		below, legacy := strings.CutPrefix(r.URL.Path, "/sse")

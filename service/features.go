@@ -214,8 +214,8 @@ func (s *servedFeatures) checkHeld(k trust.Kind, name, what string) error {
 	}
 }
 
-// checkTemplates returns a Denied error for a URI that only a held template could have made, and under the policy Strict
-// for any that was not approved. A URI that a served template fits is served.
+// checkTemplates returns a Denied error for a URI that only a held template could have made, and under the policy
+// Strict for any that was not approved. A URI that a served template fits is served.
 func (s *servedFeatures) checkTemplates(uri string, policy trust.Policy) error {
 	fits := func(key string, items []json.RawMessage, match func(own, uri string) bool) bool {
 		return slices.ContainsFunc(items, func(raw json.RawMessage) bool { return match(memberText(raw, key), uri) })

@@ -77,8 +77,8 @@ func (s *Service) switchTool(ctx context.Context, id tool.ID, enabled bool) erro
 	}
 }
 
-// setEnabled sets or removes what an overlay says of whether a tool is enabled. A patch that says nothing else is removed
-// with it.
+// setEnabled sets or removes what an overlay says of whether a tool is enabled. A patch that says nothing else is
+// removed with it.
 func setEnabled(o *sources.Overlay, id tool.ID, say *bool) {
 	p := &sources.Patch{}
 	if have := o.Tools[id]; have != nil {

@@ -15,9 +15,9 @@ import (
 
 const writersHint = "name claude, codex, gemini, ollama:MODEL or command:LINE"
 
-// OpenWriter returns the writer of search phrases with this name, or the configured one if name is empty: claude, codex,
-// gemini, ollama:MODEL or command:LINE. Without either it is the first of the agents that is installed. The error is
-// Invalid for another name or if no agent is installed, and NotFound if the named one is not.
+// OpenWriter returns the writer of search phrases with this name, or the configured one if name is empty: claude,
+// codex, gemini, ollama:MODEL or command:LINE. Without either it is the first of the agents that is installed. The
+// error is Invalid for another name or if no agent is installed, and NotFound if the named one is not.
 func OpenWriter(c *config.Config, name string) (enrich.Writer, error) {
 	name = cmp.Or(name, c.Enrich.With)
 	if name == "" {

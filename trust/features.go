@@ -76,8 +76,8 @@ func itemsOf(f upstream.Features, k Kind) []json.RawMessage {
 }
 
 // FeatureForm returns what a server says of a feature in the form in which it is judged: its name or URI as the name of
-// a tool, a prompt's arguments as its parameters, and everything else as _meta. It returns false for an item that is not
-// served: one without a name, with hidden characters in it, with a member twice, or too large.
+// a tool, a prompt's arguments as its parameters, and everything else as _meta. It returns false for an item that is
+// not served: one without a name, with hidden characters in it, with a member twice, or too large.
 func FeatureForm(k Kind, server string, raw json.RawMessage) (Form, bool) {
 	o, err := orderedjson.ParseObject(raw)
 	if err != nil || len(raw) > maxFeature {

@@ -20,8 +20,8 @@ const (
 // plainDeprecation is the deprecation of a tool that names nothing to use instead.
 const plainDeprecation = "deprecated"
 
-// Deprecation returns what a tool says is to be used in its place, "" if it does not say that it is deprecated. It reads
-// the field for it, "deprecated" in _meta and in the input schema, the title and the first sentences of the
+// Deprecation returns what a tool says is to be used in its place, "" if it does not say that it is deprecated. It
+// reads the field for it, "deprecated" in _meta and in the input schema, the title and the first sentences of the
 // description, where servers write it for want of a field: "DEPRECATED: Use read_text_file instead." The answer is
 // "deprecated" if no replacement is said. The texts must be clean, as Tool makes them.
 func Deprecation(t *tool.Tool) string {

@@ -69,8 +69,8 @@ func StripHidden(raw json.RawMessage) json.RawMessage {
 	return MapStrings(raw, removeHidden)
 }
 
-// Strings returns JSON with hidden and control characters, but for line breaks and tabs, removed from its strings. Names
-// of members stay. JSON that is not valid, or has none of them, is returned unchanged.
+// Strings returns JSON with hidden and control characters, but for line breaks and tabs, removed from its strings.
+// Names of members stay. JSON that is not valid, or has none of them, is returned unchanged.
 func Strings(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) {
 		return raw

@@ -22,7 +22,8 @@ type yamlSection struct {
 	entries []yamlEntry
 	list    bool
 	after   int // the offset of the line after that of its key
-	// empty is the span of a value that says that there is nothing, such as {} or null; of no length if none is written.
+	// empty is the span of a value that says that there is nothing, such as {} or null; of no length if none is
+	// written.
 	empty [2]int
 }
 
