@@ -533,7 +533,7 @@ func manyInPanel(t *testing.T, p *page, data string) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"name":"sort_shelf_%05d","description":"Sort shelf %d.","inputSchema":{"type":"object"}}`, i,
+		fmt.Fprintf(&b, `{"name":"sort_shelf_%05d","description":"Sort shelf %d.","category":"shelves","inputSchema":{"type":"object"}}`, i,
 			i)
 	}
 	b.WriteString(`]}`)
