@@ -91,7 +91,7 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	switch {
 	case age >= keysStale || i.trouble != nil && len(fit) == 0:
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "check token", Msg: "the authorization server " + i.name +
-			" does not tell its keys", Hint: "try again later", Err: i.trouble}
+			" does not publish its keys", Hint: "try again later", Err: i.trouble}
 	case len(fit) == 0:
 		return nil, refuseToken("the token is signed with a key that its issuer does not have")
 	}

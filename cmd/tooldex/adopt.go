@@ -57,7 +57,7 @@ func newServersImport(a *app) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&from, "from", nil, "a client, or a file; may be repeated")
-	fl.BoolVar(&dryRun, "dry-run", false, "only tell what is found")
+	fl.BoolVar(&dryRun, "dry-run", false, "only list what is found")
 	fl.BoolVar(&replace, "replace", false, "put what is found in the place of servers of the same name")
 	fl.BoolVar(&noImport, "no-import", false, "only remember the servers; do not start them")
 	complete(cmd, "from", clients.Names())

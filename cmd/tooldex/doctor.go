@@ -17,11 +17,10 @@ func newDoctor(a *app) *cobra.Command {
 	var o doctor.Options
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check the installation, and say how to mend what is wrong",
+		Short: "Check the installation, and suggest remedies",
 		Long: "Check the configuration, the data directory, the index and the embedding model; start each server and list its tools;\n" +
-			"look at names, at clients' files, at the address to serve on, at the mode that clients get, " +
-			"and at how well the tools can be told apart. Each\n" +
-			"finding comes with its remedy. The exit code is 1 if something is broken; --fix mends what can be mended without loss.",
+			"check names, clients' files, the address to serve on, the mode that clients get, and how well search separates the\n" +
+			"tools. Each finding has a remedy. The exit code is 1 if something is broken; --fix repairs what it can without loss.",
 		Example:     "  tooldex doctor\n  tooldex doctor --fix -o json",
 		Args:        checkArgs(cobra.NoArgs),
 		Annotations: configOptional,

@@ -25,7 +25,7 @@ func newEnrich(a *app) *cobra.Command {
 		Short: "Add search phrases for tools that search does not recognise",
 		Long: "Add search phrases for tools that search does not recognise. The agent that is installed writes them (claude, codex or\n" +
 			"gemini), or what --with names. The command says what that costs in tokens and asks once. Phrases are checked, measured, kept\n" +
-			"apart from what tools say of themselves, and removed by forget. A run that is interrupted goes on where it was.\n" +
+			"apart from the tools' own texts, and removed by forget. An interrupted run continues where it stopped.\n" +
 			"Without a model, export writes a form and apply reads it back; over MCP, an agent fills it in by the prompt enrich_tools.",
 		Example: "  tooldex enrich --with ollama:llama3.2 --dry-run\n  tooldex enrich --with ollama:llama3.2 --yes --pending\n" +
 			"  tooldex enrich forget --all",
@@ -120,7 +120,7 @@ func newEnrichApply(a *app) *cobra.Command {
 	var pending bool
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
-		Short: "Check what was written into a form, measure it, and put what passes into force",
+		Short: "Check and measure a filled form, and put into effect what passes",
 		Args:  checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			proposals, err := readProposals(args[0])
@@ -180,7 +180,7 @@ func (a *app) printKept(out kept) error {
 func newEnrichList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List what was written for tools, in force and waiting, and which tools need it",
+		Short: "List what was written for tools, in effect and waiting, and which tools need it",
 		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)
@@ -221,7 +221,7 @@ func newEnrichApprove(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "approve [TOOL...]",
-		Short: "Measure what waits, and put it into force, for the tools named or with --all",
+		Short: "Measure what waits and put it into effect, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.moveEnrichments(cmd.Context(), args, all, moving{"approved", (*enrich.Enricher).Approve, service.ToSearch})
 		},
@@ -234,7 +234,7 @@ func newEnrichForget(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "forget [TOOL...]",
-		Short: "Take back what was written, in force and waiting, for the tools named or with --all",
+		Short: "Remove what was written, in effect or waiting, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.moveEnrichments(cmd.Context(), args, all, moving{"forgotten", (*enrich.Enricher).Forget, service.ToChange})
 		},

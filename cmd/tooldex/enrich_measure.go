@@ -51,9 +51,9 @@ func newEnrichMeasure(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "measure [FILE]",
 		Short: "Measure what a filled form, or what waits, would bring, and change nothing",
-		Long: "Measure what a filled form, or without one what waits for approval, would bring. Some of the requests that were written are held out\n" +
-			"and asked, before and after the others are in force. So are requests of the kinds that other tools are of, which those tools have not\n" +
-			"been lent: they tell whether what was written takes the places of others. Nothing is changed.",
+		Long: "Measure what a filled form, or without one what waits for approval, would bring. Some of the written requests are\n" +
+			"held out and searched for, before and after the others take effect. So are requests for other tools, which show\n" +
+			"whether those lose their places. Nothing is changed.",
 		Args: checkArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var proposals []tool.Proposal

@@ -27,11 +27,11 @@ func newEval(a *app) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use:   "eval [DIR|FILE]",
-		Short: "Measure how well the right tools are found, gate on it, and see what to mend",
+		Short: "Measure how well search finds the right tools, and what to improve",
 		Long: "Measure how well the right tools are found for labelled requests. DIR holds tools.jsonl and queries.jsonl (or\n" +
 			"queries.yaml); FILE holds such requests for the stored tools, as eval init writes them; without either the demo\n" +
-			"catalogue and its requests are used. With --min the command ends with 3 when a figure is not reached. Time is told,\n" +
-			"and never gated on.",
+			"catalogue and its requests are used. With --min the command exits with 3 if a figure is too\n" +
+			"low. Times are reported, and never fail the command.",
 		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n" +
 			"  tooldex eval mine --mode hybrid --compare keyword\n  tooldex eval mine --html report.html --junit report.xml",
 		Args: checkArgs(cobra.MaximumNArgs(1)),

@@ -17,10 +17,10 @@ func newEvalCollide(a *app) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "collide",
-		Short: "List the pairs of tools that requests cannot tell apart, and the words that would",
-		Long: "List the pairs of tools that requests cannot tell apart, worst first. Each tool's summary and some of its requests\n" +
-			"are put to the search; APART is the share of them that find the right one of the two first, where a coin has 50 %.\n" +
-			"The words are those that one of the two has and the other has not, the most telling first.",
+		Short: "List pairs of tools that search confuses, and the words that would separate them",
+		Long: "List pairs of tools that search confuses, worst first. Each tool's summary and some of its requests are searched\n" +
+			"for; APART is the share of them that rank the right one of the two first (50 % would be chance). The words are those\n" +
+			"that only one of the two has, the most distinctive first.",
 		Example: "  tooldex eval collide\n  tooldex eval collide --set mine --limit 50 -o json",
 		Args:    checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,7 @@ func newEvalCollide(a *app) *cobra.Command {
 
 func collisionText(w io.Writer, found []inspect.Collision) error {
 	if len(found) == 0 {
-		fmt.Fprintln(w, "every tool's requests tell it from the others")
+		fmt.Fprintln(w, "search confuses no two tools")
 	}
 	for i, c := range found {
 		if i > 0 {

@@ -19,8 +19,8 @@ func newEvalCompare(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Set two ways of searching side by side, request by request",
-		Long: "Set two runs side by side, request by request. A and B are each a mode (hybrid, keyword, semantic), a run file as\n" +
+		Short: "Compare two runs or search modes, request by request",
+		Long: "Compare two runs, request by request. A and B are each a mode (hybrid, keyword, semantic), a run file as\n" +
 			"--run writes it, or a report as -o json --cases prints it. Changes come with 95 % intervals of a paired bootstrap:\n" +
 			"10,000 draws of the requests with replacement, always the same ones. Positive means that B is better.",
 		Example: "  tooldex eval compare keyword hybrid\n  tooldex eval compare before.jsonl after.jsonl --set mine\n" +

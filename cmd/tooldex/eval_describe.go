@@ -18,10 +18,10 @@ func newEvalDescribe(a *app) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "describe [TOOL...]",
-		Short: "Tell what tools are found by, what they should be found by, and what to reword",
-		Long: "Tell of each tool by which words and requests it is found, which requests ought to find it and find another first,\n" +
-			"and what to reword. The requests are those labelled in --set, declared with the tool, in its examples, and borrowed\n" +
-			"from tools of its kind. Without TOOL there is a line for each of those that are found worst.",
+		Short: "Show which requests find a tool, which should, and what to reword",
+		Long: "Show for each tool which words and requests find it, which requests should and find another tool first, and what to\n" +
+			"reword. The requests are those labelled in --set, declared with the tool, in its examples, and borrowed from similar\n" +
+			"tools. Without TOOL, list the tools that are found worst, one a line.",
 		Example: "  tooldex eval describe\n  tooldex eval describe github/create_issue --set mine",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := a.openStored(cmd.Context(), path)

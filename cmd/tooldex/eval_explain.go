@@ -16,10 +16,10 @@ func newEvalExplain(a *app) *cobra.Command {
 	var path, query string
 	cmd := &cobra.Command{
 		Use:   "explain ID...",
-		Short: "Tell why a tool stands where it stands for a request",
-		Long: "Tell why the right tools stand where they stand: by which words, what cosine, what was lent to them, against the\n" +
-			"tools before them. ID is a labelled request of --set, or a tool, and then all requests that ought to find it and do\n" +
-			"not find it first are explained. With --query one request is put, and the IDs are the tools to look at.",
+		Short: "Explain the rank of a tool for a request",
+		Long: "Explain the rank of the right tools: their words, cosine and borrowed words, compared with the tools ranked above.\n" +
+			"ID is a labelled request of --set or a tool; for a tool, all requests that should find it first and do not are\n" +
+			"explained. With --query, the IDs are the tools to explain for that request.",
 		Example: "  tooldex eval explain --demo a017\n  tooldex eval explain github/create_issue --set mine\n" +
 			"  tooldex eval explain github/create_issue --query 'report a bug'",
 		Args: checkArgs(cobra.MinimumNArgs(1)),

@@ -20,10 +20,10 @@ func newEvalGate(a *app) *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
 		Use:   "gate [DIR|FILE|REPORT.json]",
-		Short: "Fail a build when tools are found less well than they must be",
-		Long: "Measure, and end with 3 when a figure is below --min, or lies more than --max-drop below what it is in the report\n" +
-			"of --against. What is measured is as for eval; a report that was measured before is only read. FIGURE is a metric of\n" +
-			"the report, \"recall@5\", or of one kind of requests, \"paraphrase:recall@5\". Time is never gated on.",
+		Short: "Fail a build if search quality is too low or has dropped",
+		Long: "Measure as eval does, and exit with 3 if a figure is below --min, or more than --max-drop below that of the report\n" +
+			"--against. An existing report is read instead of measuring again. FIGURE is a metric of the report, \"recall@5\", or\n" +
+			"that of one kind of request, \"paraphrase:recall@5\". Times never fail a build.",
 		Example: "  tooldex eval gate mine --min recall@5=.9 --max-drop ndcg@10=.01 --against accepted.json\n" +
 			"  tooldex eval gate new.json --max-drop recall@5=0 --against accepted.json",
 		Args: checkArgs(cobra.MaximumNArgs(1)),

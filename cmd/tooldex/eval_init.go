@@ -25,11 +25,10 @@ func newEvalInit(a *app) *cobra.Command {
 	var f initFlags
 	cmd := &cobra.Command{
 		Use:   "init [-o DIR|FILE]",
-		Short: "Write a file of requests for your own tools, to review and to measure with",
-		Long: "Write requests for the stored tools: those that are declared with them or are in their examples, and some borrowed\n" +
-			"from what tools of their kind are asked, each marked to be reviewed by hand. FILE (.yaml or .yml) gets the requests;\n" +
-			"DIR gets them beside a copy of the tools, so that it can be measured anywhere. Files that exist are kept unless\n" +
-			"--force is given.",
+		Short: "Write labelled requests for your own tools, to review and to measure with",
+		Long: "Write requests for the stored tools: those declared with them or in their examples, and some borrowed from similar\n" +
+			"tools, each marked for review. FILE (.yaml or .yml) gets the requests; DIR also gets a copy of the tools, so that\n" +
+			"it can be measured anywhere. Existing files are kept unless --force is given.",
 		Example: "  tooldex eval init -o queries.yaml && tooldex eval queries.yaml\n" +
 			"  tooldex eval init -o mine && tooldex eval mine",
 		Args: checkArgs(cobra.NoArgs),

@@ -104,7 +104,7 @@ func askHealth(ctx context.Context, target string) (*healthInfo, error) {
 	_ = res.Body.Close() // the status is enough
 	if res.StatusCode/100 != 2 {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: fmt.Sprintf("%s answers with status %d", target,
-			res.StatusCode), Hint: "its log tells why"}
+			res.StatusCode), Hint: "its log says why"}
 	}
 	return &healthInfo{URL: target, Status: res.StatusCode}, nil
 }

@@ -61,9 +61,9 @@ type restored struct {
 func newIndexRestore(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Put what is in a backup in the place of everything stored, and keep the old file",
-		Long: "Verify a backup and put it in the place of everything stored, in one step. The file that was there is kept beside it.\n" +
-			"Processes that run notice, and go on with what was restored.",
+		Short: "Replace everything stored with the contents of a backup, and keep the old file",
+		Long: "Verify a backup and replace everything stored with it, in one step. The old file is kept beside it. Running\n" +
+			"processes notice, and continue with what was restored.",
 		Args: checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, kept, err := store.Restore(cmd.Context(), a.config().DataDir, args[0], store.Options{})
@@ -84,10 +84,10 @@ func newIndexRestore(a *app) *cobra.Command {
 func newIndexCompact(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact",
-		Short: "Make the file smaller: drop what is free in it, and what no tool needs any more",
-		Long: "Put a smaller file in the place of the stored one, in one step: without what is free in it, and without vectors and analyses of\n" +
-			"tools that are gone, and of models other than the built-in one and the one of --embedder. Other processes go on, and wait for\n" +
-			"it as for any write.",
+		Short: "Make the file smaller: drop free space and what no tool needs",
+		Long: "Replace the stored file with a smaller one, in one step: without free space, without vectors and analyses of tools\n" +
+			"that are gone, and without those of models other than the built-in one and that of --embedder. Other processes\n" +
+			"continue, and wait for it as for any write.",
 		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)

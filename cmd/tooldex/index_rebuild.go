@@ -26,10 +26,10 @@ func newIndexRebuild(a *app) *cobra.Command {
 	var noSources bool
 	cmd := &cobra.Command{
 		Use:   "rebuild",
-		Short: "Replace a damaged file by what can still be read of it, and keep the old one",
-		Long: "Put a new file in the place of a damaged one, in one step: with all that can still be read of it, and then with what its\n" +
-			"sources offer, which are the files that tools were imported from, and the configured servers. The old file is kept beside it.\n" +
-			"Other processes go on with the new one. A source that cannot be read is told of, and takes nothing away.",
+		Short: "Replace a damaged file with what can still be read from it, and keep the old one",
+		Long: "Replace a damaged file, in one step, with all that can still be read from it and with what its sources offer: the\n" +
+			"files that tools were imported from, and the configured servers. The old file is kept beside it. Other processes\n" +
+			"continue with the new one. A source that cannot be read is reported, and removes nothing.",
 		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := rebuildStore(cmd.Context(), a.config().DataDir)

@@ -45,7 +45,7 @@ type indexStatus struct {
 func newIndexStatus(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Tell what is stored, where, and with which model it was embedded",
+		Short: "Show what is stored, where, and which model embedded it",
 		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context(), service.ToList)

@@ -19,9 +19,9 @@ import (
 func newLearn(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn",
-		Short: "See, approve, forget and export what was learned from use",
+		Short: "List, approve, forget and export what was learned from use",
 		Long: "What is called after a search, and what clients say of an answer, is evidence of which tool serves which request.\n" +
-			"From enough of it a tool comes first for requests like these. Requests are kept as numbers; their texts are kept too\n" +
+			"With enough evidence, the tool is ranked first for similar requests. Requests are kept as numbers; their texts are kept too\n" +
 			"where TOOLDEX_LEARN_TEXT=1 is set, or serve --learn-text is given.",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -46,7 +46,7 @@ func (a *app) withLearner(ctx context.Context, do func(*service.Service) error) 
 func newLearnList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List what was learned of each tool, and the requests that were served badly",
+		Short: "List what was learned about each tool, and the requests that search answered badly",
 		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withLearner(cmd.Context(), func(s *service.Service) error { return a.printLearned(s.Learner.Report()) })
@@ -108,8 +108,8 @@ func newLearnApprove(a *app) *cobra.Command {
 	var profile string
 	cmd := &cobra.Command{
 		Use:   "approve TOOL [REQUEST...]",
-		Short: "Make what was learned of a tool count, however little it is",
-		Long:  "Make what was learned of a tool count, however little it is: all of it, or some requests, named as learn list names them.",
+		Short: "Apply what was learned about a tool, even from few requests",
+		Long:  "Apply what was learned about a tool, even from few requests: all of it, or the requests named as learn list shows them.",
 		Args:  checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withLearner(cmd.Context(), func(s *service.Service) error {

@@ -52,7 +52,7 @@ func newSearch(a *app) *cobra.Command {
 	fl.StringSliceVar(&f.servers, "server", nil, "only tools of this server; may be repeated")
 	fl.StringSliceVar(&f.categories, "category", nil, "only tools of this category; may be repeated")
 	fl.BoolVar(&f.readOnly, "read-only", false, "only tools that are annotated as changing nothing")
-	fl.BoolVar(&f.explain, "explain", false, "tell how each score came about")
+	fl.BoolVar(&f.explain, "explain", false, "explain each score")
 	fl.BoolVar(&f.each, "each", false, "every argument is a need of its own")
 	a.limitFlag(cmd, "how many tools to show (default 5)")
 	return cmd
