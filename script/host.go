@@ -88,6 +88,11 @@ func (r *run) reach(what string, call func() (json.RawMessage, error)) goja.Valu
 	r.watch.pause()
 	raw, err := call()
 	r.watch.resume()
+	if err != nil && r.ctx.Err() != nil {
+		// The watch interrupts too, but perhaps only after the program has gone on with the error.
+		r.vm.Interrupt(r.l.endReason(r.ctx))
+		return goja.Undefined()
+	}
 	if err != nil {
 		r.throw(what, err)
 	}

@@ -29,18 +29,19 @@ type watch struct {
 func startWatch(ctx context.Context, vm *goja.Runtime, l Limits) *watch {
 	w := &watch{vm: vm, l: l, left: l.Run}
 	ctx, w.stop = context.WithCancel(ctx)
-	own := ctx
-	context.AfterFunc(own, func() {
-		if !errors.Is(context.Cause(own), context.Canceled) {
-			vm.Interrupt(timeout("the script and its calls took longer than " + l.Total.String()))
-		} else {
-			vm.Interrupt(context.Canceled)
-		}
-	})
+	context.AfterFunc(ctx, func() { vm.Interrupt(l.endReason(ctx)) })
 	w.timer = time.AfterFunc(l.Run, func() { vm.Interrupt(timeout("the script ran longer than " + l.Run.String())) })
 	w.since = time.Now()
 	w.ended.Go(func() { w.watchMemory(ctx) })
 	return w
+}
+
+// endReason returns why a program whose context has ended is stopped: its caller has gone, or its time is over.
+func (l Limits) endReason(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), context.Canceled) {
+		return context.Canceled
+	}
+	return timeout("the script and its calls took longer than " + l.Total.String())
 }
 
 func timeout(msg string) error {
