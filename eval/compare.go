@@ -49,10 +49,11 @@ func (d *Difference) Clear() bool { return d.Low > 0 || d.High < 0 }
 
 // Change is a request whose first relevant tool moved.
 type Change struct {
-	ID   string `json:"id"`
-	Kind string `json:"kind,omitempty"`
-	A    int    `json:"a"` // place of the first relevant tool; 0 if it was not found
-	B    int    `json:"b"`
+	ID    string `json:"id"`
+	Query string `json:"query,omitempty"`
+	Kind  string `json:"kind,omitempty"`
+	A     int    `json:"a"` // place of the first relevant tool; 0 if it was not found
+	B     int    `json:"b"`
 }
 
 // rankGain is the change in reciprocal rank.
@@ -95,7 +96,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 			byKind[kind] = append(byKind[kind], p)
 		}
 		if p.a.Rank != p.b.Rank {
-			c.Changes = append(c.Changes, Change{p.b.ID, p.b.Kind, p.a.Rank, p.b.Rank})
+			c.Changes = append(c.Changes, Change{p.b.ID, cmp.Or(p.b.Query, p.a.Query), p.b.Kind, p.a.Rank, p.b.Rank})
 		} else {
 			c.Same = append(c.Same, p.b.ID)
 		}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -70,12 +71,12 @@ func TestCompare(t *testing.T) {
 	}
 	// Changes in reciprocal rank: r007 1 to 1/2, r003 1/4 to 0, r006 1/6 to 1/4, r001 and r004 +1/2, r002 1/3 to 1.
 	want := []Change{
-		{"r007", "odd", 1, 2},
-		{"r003", "odd", 4, 0},
-		{"r006", "even", 6, 4},
-		{"r001", "odd", 2, 1},
-		{"r004", "even", 0, 2},
-		{"r002", "even", 3, 1},
+		{ID: "r007", Kind: "odd", A: 1, B: 2},
+		{ID: "r003", Kind: "odd", A: 4, B: 0},
+		{ID: "r006", Kind: "even", A: 6, B: 4},
+		{ID: "r001", Kind: "odd", A: 2, B: 1},
+		{ID: "r004", Kind: "even", A: 0, B: 2},
+		{ID: "r002", Kind: "even", A: 3, B: 1},
 	}
 	if diff := cmp.Diff(want, c.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
@@ -176,5 +177,48 @@ func TestCompareUnpaired(t *testing.T) {
 	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(),
 		"50 tools, the other 10") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The page of a comparison names the requests that moved, as text.
+func TestComparisonHTML(t *testing.T) {
+	c := &Comparison{
+		A: "old", B: "new", Queries: 2, All: []Difference{{Metric: recallAt(1), B: 1, Change: 1}, {Metric: hitAt(1), B: 1, Change: 1}},
+		Changes: []Change{{ID: "r1", Query: "open <b>the</b> door", Kind: "goal", A: 3, B: 0}, {ID: "r2", Query: "close it", A: 2, B: 1}},
+	}
+	var b bytes.Buffer
+	if err := c.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, want := range []string{"<h1>new against old</h1>", "open &lt;b&gt;the&lt;/b&gt; door", "close it", "<td>recall@1</td>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	if strings.Contains(page, "hit@1") {
+		t.Error("the page repeats recall@1 as hit@1")
+	}
+	if err := c.WriteHTML(fullDisk{}); !errors.Is(err, errFull) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestConclusion(t *testing.T) {
+	r := placed(t, func(i int) string { return []string{"goal", "paraphrase"}[i%2] }, 1, 1, 7, 9, 9)
+	got := r.Conclusion([]Verdict{{Met: true}, {}})
+	for _, want := range []string{"Failed: 1 of 2 gates are not met.", "first for 40 % of 5 requests", "3 requests are missed, 2 of them of kind goal."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+	if got := r.Conclusion([]Verdict{{Met: true}}); !strings.HasPrefix(got, "Passed: 1 of 1 gates are met.") {
+		t.Errorf("%q", got)
+	}
+	if got := (&Report{}).Conclusion(nil); got != "" {
+		t.Errorf("a report without requests concludes %q", got)
+	}
+	if percentText(.9999) != "99 %" || percentText(.0001) != "1 %" || percentText(1) != "100 %" {
+		t.Error("a percentage is rounded to all or nothing")
 	}
 }

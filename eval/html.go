@@ -53,20 +53,21 @@ func (m *htmlWriter) writeTable(rows [][]string, wordy ...int) {
 	m.writeFormat("</table></div>\n")
 }
 
-// The page is small enough to be mailed: with so many missed requests, and so many characters of each text, it stays
-// below 300 KB.
+// A page is small enough to be mailed: it lists requests until it has so many bytes, and cuts each text to so many
+// characters.
 const (
-	mostMissed  = 150
+	mostBytes   = 270_000
 	mostLetters = 240
 )
 
 // WriteHTML writes r as one page that needs nothing else: no script, no font, no other file. It has the gates, the
 // figures, plots of recall at every depth, of scores against how often they were right, of time and of tokens, and the
-// requests that were missed; and the comparison, if c is not nil. It adapts to dark and light and to narrow screens,
+// requests, missed ones first; and the comparison, if c is not nil. It adapts to dark and light and to narrow screens,
 // and stays below 300 KB unless there are hundreds of kinds.
 func (r *Report) WriteHTML(w io.Writer, verdicts []Verdict, c *Comparison) error {
 	m := &htmlWriter{}
-	m.writeHead(r)
+	m.writeHead(cmp.Or(r.Set, "Evaluation"), "how well tools are found", r.headLine())
+	m.writeFormat("<p class=\"conclusion\">%s</p>\n", escapeText(r.Conclusion(verdicts)))
 	m.writeGates(verdicts)
 	m.writeKinds(r)
 	m.writeRefusals(r.NoMatch)
@@ -80,35 +81,51 @@ func (r *Report) WriteHTML(w io.Writer, verdicts []Verdict, c *Comparison) error
 	}
 	m.writeFormat("</div>\n")
 	m.writeComparison(c)
-	m.writeMissed(r.Cases)
+	m.writeRequests(r.Cases)
 	m.writeFormat("</body>\n</html>\n")
 	return writeString(w, m.String())
 }
 
-// writeHead writes the document's head and the summary line. The policy in it forbids everything but the inline style,
-// so that a text that slipped through could not run.
-func (m *htmlWriter) writeHead(r *Report) {
-	name := escapeText(cmp.Or(r.Set, "Evaluation"))
+// WriteHTML writes c as one page of its own, in the manner of [Report.WriteHTML]: the figures, and the requests whose
+// first right tool moved, with their texts.
+func (c *Comparison) WriteHTML(w io.Writer) error {
+	m := &htmlWriter{}
+	m.writeHead(c.B+" against "+c.A, "two runs compared", fmt.Sprintf("%d requests", c.Queries))
+	m.writeComparison(c)
+	m.writeFormat("</body>\n</html>\n")
+	return writeString(w, m.String())
+}
+
+// writeHead writes the document's head, the heading and a line below it. The policy in it forbids everything but the
+// inline style, so that a text that slipped through could not run.
+func (m *htmlWriter) writeHead(name, about, line string) {
+	name = escapeText(name)
 	m.writeFormat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	m.writeFormat("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
 		"<meta name=\"color-scheme\" content=\"light dark\">\n")
 	m.writeFormat("<meta http-equiv=\"Content-Security-Policy\" " +
 		"content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
-	m.writeFormat("<title>%s: how well tools are found</title>\n"+
-		"<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name,
-		reportStyle, name)
-	m.writeFormat("%d tools, %d requests", r.Tools, len(r.Cases))
+	m.writeFormat("<title>%s: %s</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>%s.</p>\n", name, about,
+		reportStyle, name, escapeText(line))
+}
+
+// headLine says what was measured.
+func (r *Report) headLine() string {
+	line := fmt.Sprintf("%d tools, %d requests", r.Tools, len(r.Cases))
 	if r.Split != "" {
-		m.writeFormat(" of split %s", escapeText(r.Split))
+		line += " of split " + r.Split
 	}
 	if r.Mode != "" {
-		m.writeFormat(", %s search", escapeText(string(r.Mode)))
+		line += fmt.Sprintf(", %s search", r.Mode)
 	}
-	m.writeFormat(", ranked to %d", r.Depth)
+	line += fmt.Sprintf(", ranked to %d", r.Depth)
+	if r.Agent != nil {
+		line += "; " + r.Agent.text()
+	}
 	for _, note := range r.reportNotes() {
-		m.writeFormat("; %s: %d", escapeText(note.text), note.n)
+		line += fmt.Sprintf("; %s: %d", note.text, note.n)
 	}
-	m.writeFormat(".</p>\n")
+	return line
 }
 
 // writeGates writes what was required of figures, and whether it was met. It writes nothing without gates.
@@ -199,8 +216,7 @@ func (m *htmlWriter) writeComparison(c *Comparison) {
 	m.writeFormat("<p>%d requests in both; 95 %% intervals of a paired bootstrap. "+
 		"Changes whose interval leaves out zero are in colour.</p>\n", c.Queries)
 	rows := [][]string{{"figure", escapeText(c.A), escapeText(c.B), "change", "from", "to", "wins", "losses", "ties"}}
-	for i := range c.All {
-		d := &c.All[i]
+	for _, d := range c.distinct() {
 		change := fmt.Sprintf("%+.3f", d.Change)
 		switch {
 		case d.Clear() && d.Change > 0:
@@ -215,45 +231,106 @@ func (m *htmlWriter) writeComparison(c *Comparison) {
 		})
 	}
 	m.writeTable(rows)
+	m.writeChanges(c)
 }
 
-// writeMissed lists the missed requests, those without any right tool first, then by the place of the first right one.
-func (m *htmlWriter) writeMissed(cases []Outcome) {
-	var all []*Outcome
-	for i := range cases {
-		if cases[i].missReason() != "" {
-			all = append(all, &cases[i])
-		}
-	}
-	if len(all) == 0 {
+// writeChanges lists the requests whose first right tool moved, the worst loss first, until the page is full.
+func (m *htmlWriter) writeChanges(c *Comparison) {
+	if len(c.Changes) == 0 {
 		return
 	}
+	m.writeFormat("<h3>Requests whose first right tool moved</h3>\n")
+	rows := [][]string{{"id", "request", "kind", escapeText(c.A), escapeText(c.B)}}
+	size := m.Len()
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		row := []string{
+			escapeText(cutText(ch.ID)), escapeText(cutText(ch.Query)), escapeText(cutText(ch.Kind)), formatPlace(ch.A),
+			formatPlace(ch.B),
+		}
+		if size += rowSize(row); size > mostBytes/2 {
+			m.writeFormat("<p>The first %d of %d.</p>\n", len(rows)-1, len(c.Changes))
+			break
+		}
+		rows = append(rows, row)
+	}
+	m.writeTable(rows, 1, 2)
+}
+
+// writeRequests lists the requests: those without any right tool first, then by the place of the first right one. It
+// ends where the page is full.
+func (m *htmlWriter) writeRequests(cases []Outcome) {
+	if len(cases) == 0 {
+		return
+	}
+	all := make([]*Outcome, len(cases))
+	missed := 0
+	for i := range cases {
+		all[i] = &cases[i]
+		missed += int(boolScore(cases[i].Missed() != ""))
+	}
 	worst := func(o *Outcome) int {
-		if o.Rank == 0 && !o.NoMatch {
+		switch {
+		case o.NoMatch && o.Missed() != "":
 			return 1 << 20
+		case o.NoMatch:
+			return 0
+		case o.Rank == 0:
+			return 1 << 21
 		}
 		return o.Rank
 	}
 	slices.SortStableFunc(all, func(a, b *Outcome) int { return cmp.Compare(worst(b), worst(a)) })
-	shown := all[:min(mostMissed, len(all))]
-	m.writeFormat("<h2>Missed requests</h2>\n<p>%d in all", len(all))
-	if len(shown) < len(all) {
-		m.writeFormat(", the worst %d here", len(shown))
-	}
-	m.writeFormat(": without a right tool among the first five, " +
-		"or answered with confidence though no tool serves them.</p>\n")
-	rows := [][]string{{"id", "request", "kind", "what went wrong", "found first"}}
-	for _, o := range shown {
-		found := ""
-		if len(o.Ranked) > 0 {
-			found = o.Ranked[0].Name
+	rows := [][]string{{"id", "request", "kind", "wanted", "found first", "place", "score", "what would help"}}
+	size := m.Len()
+	for _, o := range all {
+		row := o.tableCells()
+		if size += rowSize(row); size > mostBytes {
+			break
 		}
-		rows = append(rows, []string{
-			escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)), o.missReason(),
-			escapeText(cutText(found)),
-		})
+		rows = append(rows, row)
 	}
-	m.writeTable(rows, 1, 2, 3, 4)
+	m.writeFormat("<h2>Requests</h2>\n<p>%d in all, %d missed", len(all), missed)
+	if shown := len(rows) - 1; shown < len(all) {
+		m.writeFormat(", the worst %d here", shown)
+	}
+	m.writeFormat(". A request is missed without a right tool among the first five, " +
+		"or if it was answered with confidence though no tool serves it.</p>\n")
+	m.writeTable(rows, 1, 3, 4, 7)
+}
+
+// tableCells returns the row of a request.
+func (o *Outcome) tableCells() []string {
+	wanted := "no tool"
+	if !o.NoMatch {
+		wanted = strings.Join(o.Wanted, ", ")
+	}
+	place, score := formatPlace(o.Rank), "-"
+	if o.NoMatch {
+		place = ""
+	}
+	if o.First != "" {
+		score = fmt.Sprintf("%.2f", o.FirstScore)
+	}
+	help := escapeText(cutText(o.Help))
+	if why := o.Missed(); why != "" {
+		place = `<span class="bad">` + place + "</span>"
+		help = cmp.Or(help, why)
+	}
+	return []string{
+		escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)), escapeText(cutText(wanted)),
+		escapeText(cutText(o.First)), place, score, help,
+	}
+}
+
+// rowSize returns about how many bytes a row of cells takes in a page.
+func rowSize(row []string) int {
+	const tags = 24 // of a cell
+	n := 0
+	for _, cell := range row {
+		n += len(cell) + tags
+	}
+	return n
 }
 
 // cutText returns the first mostLetters characters of s.

@@ -122,14 +122,15 @@ func (o *Outcome) junitTest(set string) junitCase {
 	if o.Query == "" {
 		c.Name = o.ID
 	}
-	if why := o.missReason(); why != "" {
+	if why := o.Missed(); why != "" {
 		c.Skipped = &junitMessage{why}
 	}
 	return c
 }
 
-// missReason returns what is wrong with the answer to a request, or "" if nothing is.
-func (o *Outcome) missReason() string {
+// Missed says what is wrong with the answer to a request, and returns "" if nothing is: a right tool stands among the
+// first five, or no tool serves and the answer was not confident.
+func (o *Outcome) Missed() string {
 	switch {
 	case o.NoMatch && o.Confident != nil && *o.Confident:
 		return "no tool serves this, and the answer was confident"

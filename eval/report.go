@@ -26,6 +26,7 @@ type Report struct {
 	Strangers   int          `json:"strangers,omitempty"`  // places of rankings held by tools outside the set
 	Degraded    int          `json:"degraded,omitempty"`   // answers found by words only, because the embedder failed
 	Unreviewed  int          `json:"unreviewed,omitempty"` // requests whose labels nobody has checked
+	Agent       *AgentUse    `json:"agent,omitempty"`      // nil unless a chat model chose the tools; set by the caller
 	Cases       []Outcome    `json:"cases,omitempty"`      // in the set's order
 
 	times  []time.Duration // of the answers, ascending; nil for a run file
@@ -52,12 +53,18 @@ type Outcome struct {
 	Places    []int    `json:"places,omitempty"`    // of all relevant tools that were found, ascending
 	Confident *bool    `json:"confident,omitempty"` // nil if the answer did not say
 	Scores    Scores   `json:"scores,omitempty"`    // nil if no tool serves it
-	Ranked    []Ranked `json:"-"`                   // best first
+	Wanted    []string `json:"wanted,omitempty"`    // the right tools, by the set's names
+	First     string   `json:"first,omitempty"`     // the tool that was found first, by the set's name
+	// FirstScore is the score of that tool, 0 for a run without scores.
+	FirstScore float64 `json:"firstScore,omitempty"`
+	// Help says what would make a missed request find its tool. The caller fills it in; see package inspect.
+	Help   string   `json:"help,omitempty"`
+	Ranked []Ranked `json:"-"` // best first
 
 	// not in a report file, so zero in one that was read
 	nearMiss bool
-	top      float64
-	relevant int // how many tools are wanted; 1 where any of them is enough
+	top      float64 // the score of the first tool; minus infinity without one
+	relevant int     // how many tools are wanted; 1 where any of them is enough
 }
 
 // Latency is the time of one answer: percentiles by nearest rank.
@@ -75,6 +82,18 @@ type Tokens struct {
 	Mean   float64     `json:"mean"`
 	Answer int         `json:"answer"` // tools asked for
 	Detail tool.Detail `json:"detail"`
+}
+
+// AgentUse is what a chat model did and cost in a run.
+type AgentUse struct {
+	Model        string `json:"model"`
+	Calls        int    `json:"calls"`                  // of tools, over all requests
+	Invalid      int    `json:"invalid,omitempty"`      // calls whose arguments the schema of the tool refuses
+	Unknown      int    `json:"unknown,omitempty"`      // calls of tools that the model was not given
+	Silent       int    `json:"silent,omitempty"`       // requests for which it called nothing
+	Offered      int    `json:"offered"`                // tools that it was given, over all requests
+	PromptTokens int    `json:"promptTokens,omitempty"` // as the service counts them
+	AnswerTokens int    `json:"answerTokens,omitempty"`
 }
 
 // Answers returns what was answered to each request, in the set's order, for WriteRun.
@@ -95,6 +114,12 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 			ID: c.ID, Query: c.Query, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident,
 			Ranked:   answers[i].Ranked,
 			nearMiss: c.NearMiss, top: topScore(answers[i].Ranked),
+		}
+		if !c.NoMatch() {
+			out.Wanted = c.Relevant
+		}
+		if len(out.Ranked) > 0 {
+			out.First, out.FirstScore = out.Ranked[0].Name, out.Ranked[0].Score
 		}
 		out.Scores, out.Places = scoreCase(c, out.Ranked, o.Limit)
 		if len(out.Places) > 0 {

@@ -21,17 +21,41 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Mode != "" {
 		fmt.Fprintf(&b, ", %s search", r.Mode)
 	}
-	fmt.Fprintf(&b, ", ranked to %d\n\n", r.Depth)
+	fmt.Fprintf(&b, ", ranked to %d\n", r.Depth)
+	if text := r.Conclusion(nil); text != "" {
+		b.WriteString(text + "\n")
+	}
+	b.WriteByte('\n')
 	r.scoreTable(&b)
 	r.refusalTable(&b)
 	if c := r.Calibration; c != nil {
 		fmt.Fprintf(&b, "\nscores  calibration error %.3f over %d answers\n", c.Error, c.Answers)
 	}
 	r.costLines(&b)
+	if a := r.Agent; a != nil {
+		fmt.Fprintf(&b, "agent   %s\n", a.text())
+	}
 	for _, note := range r.reportNotes() {
 		fmt.Fprintf(&b, "note: %s: %d\n", note.text, note.n)
 	}
 	return writeString(w, b.String())
+}
+
+// text says what a model did, on one line.
+func (a *AgentUse) text() string {
+	text := fmt.Sprintf("%s called %d tools of %d that it was given", a.Model, a.Calls, a.Offered)
+	for _, of := range []remark{
+		{"calls had invalid arguments", a.Invalid},
+		{"calls were of unknown tools", a.Unknown},
+		{"requests got no call", a.Silent},
+		{"prompt tokens", a.PromptTokens},
+		{"answer tokens", a.AnswerTokens},
+	} {
+		if of.n > 0 {
+			text += fmt.Sprintf(", %d %s", of.n, of.text)
+		}
+	}
+	return text
 }
 
 // remark is a number that qualifies the figures.
@@ -61,8 +85,9 @@ func fileName(set string) string {
 
 // scoreTable writes the metrics of all requests and of each kind; "-" was not measured.
 func (r *Report) scoreTable(b *strings.Builder) {
+	shown := r.shownMetrics()
 	head := []string{"kind", "requests"}
-	for _, d := range defined {
+	for _, d := range shown {
 		head = append(head, columnHeading(d))
 	}
 	rows := [][]string{append(head, "confident")}
@@ -71,7 +96,7 @@ func (r *Report) scoreTable(b *strings.Builder) {
 		if s.Kind == "" {
 			row[0] = "all"
 		}
-		for _, d := range defined {
+		for _, d := range shown {
 			if v, ok := s.Scores[d.metric]; ok {
 				row = append(row, formatFigure(&v))
 			} else {
@@ -81,6 +106,25 @@ func (r *Report) scoreTable(b *strings.Builder) {
 		rows = append(rows, append(row, formatFigure(s.Confident)))
 	}
 	writeTable(b, rows)
+}
+
+// shownMetrics returns the metrics of the table. Where every request wants one tool, hit@k equals recall@k and is left
+// out.
+func (r *Report) shownMetrics() []definition {
+	same := true
+	for _, s := range append([]Summary{r.All}, r.Kinds...) {
+		for m, v := range s.Scores {
+			if k, ok := strings.CutPrefix(string(m), "hit@"); ok && s.Scores[Metric("recall@"+k)] != v {
+				same = false
+			}
+		}
+	}
+	if !same {
+		return defined[:]
+	}
+	return slices.DeleteFunc(slices.Clone(defined[:]), func(d definition) bool {
+		return strings.HasPrefix(string(d.metric), "hit@")
+	})
 }
 
 // columnHeading names a metric in full only where a row of depths begins.
@@ -167,8 +211,8 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	b.WriteString("\n\n")
 	head := []string{"", c.A, c.B, "change", "95 % interval", "", "wins", "losses", "ties"}
 	rows := [][]string{head}
-	for i := range c.All {
-		rows = append(rows, c.All[i].tableRow(string(c.All[i].Metric)))
+	for _, d := range c.distinct() {
+		rows = append(rows, d.tableRow(string(d.Metric)))
 	}
 	writeTable(&b, rows)
 	rows = [][]string{head}
@@ -185,6 +229,29 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	}
 	c.changeTables(&b)
 	return writeString(w, b.String())
+}
+
+// distinct returns the differences without those of hit@k that say the same as recall@k, as they do where every request
+// wants one tool.
+func (c *Comparison) distinct() []*Difference {
+	recall := map[string]Difference{}
+	var out []*Difference
+	for i := range c.All {
+		d := &c.All[i]
+		name, k, _ := strings.Cut(string(d.Metric), "@")
+		same := *d
+		same.Metric = ""
+		switch name {
+		case "recall":
+			recall[k] = same
+		case "hit":
+			if recall[k] == same {
+				continue
+			}
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 // tableRow returns the row of a figure; a star marks a change whose 95 % interval excludes zero.
@@ -219,11 +286,14 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s, greatest of %d: place of the first right tool\n", part.name, len(part.list))
-		rows := [][]string{{"request", "kind", c.A, c.B}}
-		for _, ch := range part.list[:min(most, len(part.list))] {
+		list := part.list[:min(most, len(part.list))]
+		rows := [][]string{{"id", "kind", c.A, c.B}}
+		texts := []string{"request"}
+		for _, ch := range list {
 			rows = append(rows, []string{ch.ID, ch.Kind, formatPlace(ch.A), formatPlace(ch.B)})
+			texts = append(texts, lineOf(ch.Query))
 		}
-		writeTable(b, rows)
+		writeTableWithTexts(b, rows, texts)
 	}
 	if n := len(c.Same); n > 0 {
 		fmt.Fprintf(b, "\nties, %d with the first right tool at the same place: %s", n,
@@ -243,15 +313,30 @@ func formatPlace(at int) string {
 	return strconv.Itoa(at)
 }
 
+// lineOf returns a request on one line of at most 80 characters.
+func lineOf(query string) string {
+	const most = 80
+	query = strings.Join(strings.Fields(query), " ")
+	if letters := []rune(query); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return query
+}
+
 // writeTable writes rows of one length, aligned: the first column to the left and the others to the right.
 func writeTable(b *strings.Builder, rows [][]string) {
+	writeTableWithTexts(b, rows, make([]string, len(rows)))
+}
+
+// writeTableWithTexts does the same, and ends each row with a text that is aligned to the left.
+func writeTableWithTexts(b *strings.Builder, rows [][]string, texts []string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, row := range rows {
+	for k, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
 			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
@@ -261,6 +346,7 @@ func writeTable(b *strings.Builder, rows [][]string) {
 				line.WriteString("  " + pad + cell)
 			}
 		}
+		line.WriteString("  " + texts[k])
 		b.WriteString(strings.TrimRight(line.String(), " "))
 		b.WriteByte('\n')
 	}

@@ -29,6 +29,26 @@ func (s *Service) NewInspector(set *eval.Dataset) *inspect.Inspector {
 	})
 }
 
+// AdviseMissed says of each missed request of a report over a set what would help. The service must be opened ToSearch.
+func (s *Service) AdviseMissed(r *eval.Report, set *eval.Dataset) {
+	in := s.NewInspector(set)
+	for i := range r.Cases {
+		o := &r.Cases[i]
+		if o.Missed() == "" {
+			continue
+		}
+		var wanted []tool.ID
+		for _, label := range o.Wanted {
+			wanted = append(wanted, set.IDs(label)...)
+		}
+		var first tool.ID
+		if ids := set.IDs(o.First); len(ids) > 0 {
+			first = ids[0]
+		}
+		o.Help = in.Remedy(o.Query, wanted, first)
+	}
+}
+
 // knownRequests are requests that should find tools, by the tool. It is read-only once it was built.
 type knownRequests struct {
 	labelled map[tool.ID][]inspect.Request

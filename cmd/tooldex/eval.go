@@ -15,6 +15,7 @@ import (
 // evalFlags are the flags of eval, some of which its subcommands share. Empty fields restrict and write nothing.
 type evalFlags struct {
 	mode, compare    string
+	agent            string   // ollama:MODEL or openai:MODEL
 	min              []string // gates, as eval.ParseGate reads them
 	run, junit, html string   // files to write
 	split            string
@@ -31,7 +32,8 @@ func newEval(a *app) *cobra.Command {
 		Long: "Measure how well the right tools are found for labelled requests. DIR holds tools.jsonl and queries.jsonl (or\n" +
 			"queries.yaml); FILE holds such requests for the stored tools, as eval init writes them; without either the demo\n" +
 			"catalogue and its requests are used. With --min the command exits with 3 if a figure is too\n" +
-			"low. Times are reported, and never fail the command.",
+			"low. Times are reported, and never fail the command. With --agent a chat model is given the tools that tooldex\n" +
+			"selects for each request; what it calls is scored. No tool is called.",
 		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n" +
 			"  tooldex eval mine --mode hybrid --compare keyword\n  tooldex eval mine --html report.html --junit report.xml",
 		Args: checkArgs(cobra.MaximumNArgs(1)),
@@ -46,6 +48,7 @@ func newEval(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	f.addMeasureFlags(cmd)
 	f.addReportFlags(cmd)
+	fl.StringVar(&f.agent, "agent", "", "measure what a chat model calls: ollama:MODEL or openai:MODEL")
 	fl.BoolVar(&f.cases, "cases", false, "every request in the JSON or YAML report, not only the means")
 	fl.StringVar(&f.compare, "compare", "", "compare with another mode, a run file or a JSON report")
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
@@ -124,7 +127,7 @@ func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.
 		return err
 	}
 	defer a.close(l.Service)
-	report, err := eval.Run(ctx, l.Engine, l.set, options)
+	report, err := l.run(ctx, f, options)
 	if err != nil {
 		return err
 	}
@@ -148,6 +151,21 @@ func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.
 		return err
 	}
 	return a.printMissedGates(verdicts)
+}
+
+// run measures the search, or what an agent calls. Missed requests get advice where a report lists them.
+func (l *labelled) run(ctx context.Context, f *evalFlags, o eval.Options) (*eval.Report, error) {
+	var report *eval.Report
+	var err error
+	if f.agent != "" {
+		report, err = l.RunAgent(ctx, f.agent, l.set, o)
+	} else {
+		report, err = eval.Run(ctx, l.Engine, l.set, o)
+	}
+	if err == nil && (f.html != "" || f.cases) {
+		l.AdviseMissed(report, l.set)
+	}
+	return report, err
 }
 
 // printMissedGates prints the gates that were not met, and returns exit code 3 if there are any.

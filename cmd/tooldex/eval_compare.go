@@ -38,11 +38,17 @@ func newEvalCompare(a *app) *cobra.Command {
 			if all {
 				c.Most = c.Queries
 			}
+			if f.html != "" {
+				if err := writeFile("write page", f.html, c.WriteHTML); err != nil {
+					return err
+				}
+			}
 			return a.print(c, c.WriteText)
 		},
 	}
 	f.addRequestFlags(cmd)
 	cmd.Flags().StringVar(&path, "set", "", "folder, or file of requests, that the runs are over (default: the demo's)")
+	cmd.Flags().StringVar(&f.html, "html", "", "write a page with the requests that moved to this file too")
 	cmd.Flags().BoolVar(&all, "all", false, "list every win, loss and tie, not only the greatest")
 	return cmd
 }

@@ -38,7 +38,7 @@ func newEvalDescribe(a *app) *cobra.Command {
 				return err
 			}
 			if len(args) > 0 {
-				return a.print(found, func(w io.Writer) error { return describedText(w, found) })
+				return a.print(found, printing(inspect.DescriptionText(found)))
 			}
 			found = found[:min(len(found), cmp.Or(a.limit, mostDescribed))]
 			return a.print(found, func(w io.Writer) error { return describedTable(w, found) })
@@ -65,57 +65,4 @@ func describedTable(w io.Writer, found []inspect.Description) error {
 		}
 	}
 	return writeColumns(w, []string{"TOOL", "REQUESTS", "FIRST", "IN 5", "LOST TO", "TO MEND"}, rows)
-}
-
-// mostListed bounds the requests of each sort in tables; JSON has all of them.
-const mostListed = 10
-
-func describedText(w io.Writer, found []inspect.Description) error {
-	for i := range found {
-		d := &found[i]
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintf(w, "%s: first for %d of %d requests, among the first five for %d\n", makePrintable(string(d.Tool)),
-			d.First, d.Requests, d.Five)
-		for _, from := range []struct{ name, label string }{{"own", "its own words"}, {"lent", "words lent to it"}} {
-			if words := partsFrom(d.Words, from.name); words != "" {
-				fmt.Fprintf(w, "  found by %s: %s\n", from.label, makePrintable(words))
-			}
-		}
-		askedText(w, "found first for", d.Found)
-		askedText(w, "ought to be found for", d.Missed)
-		if len(d.Advice) > 0 {
-			fmt.Fprintln(w, "  to mend:")
-		}
-		for _, adv := range d.Advice {
-			fmt.Fprintf(w, "    %s: %s\n", makePrintable(adv.Problem), makePrintable(adv.Remedy))
-		}
-	}
-	return nil
-}
-
-func askedText(w io.Writer, label string, list []inspect.Asked) {
-	if len(list) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "  %s:\n", label)
-	for _, q := range list[:min(mostListed, len(list))] {
-		name := string(q.From)
-		if q.ID != "" {
-			name += " " + q.ID
-		}
-		fmt.Fprintf(w, "    %q (%s)", makePrintable(shortenRequest(q.Text)), makePrintable(name))
-		switch {
-		case q.First == "":
-		case q.Place > 0:
-			fmt.Fprintf(w, ", at %d after %s", q.Place, makePrintable(string(q.First)))
-		default:
-			fmt.Fprintf(w, ", not found; first is %s", makePrintable(string(q.First)))
-		}
-		fmt.Fprintln(w)
-	}
-	if more := len(list) - mostListed; more > 0 {
-		fmt.Fprintf(w, "    and %d more\n", more)
-	}
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +31,7 @@ func newEvalExplain(a *app) *cobra.Command {
 			if err != nil {
 				return forPeople(err)
 			}
-			return a.print(found, func(w io.Writer) error { return explanationText(w, found) })
+			return a.print(found, printing(inspect.ExplanationText(found)))
 		},
 	}
 	cmd.Flags().StringVar(&path, "set", "", "folder, or file of requests (default: the stored tools; with --demo the demo's)")
@@ -130,99 +128,4 @@ func (l *labelled) explainTool(ctx context.Context, in *inspect.Inspector, id to
 		out = append(out, x)
 	}
 	return out, nil
-}
-
-func explanationText(w io.Writer, found []*inspect.Explanation) error {
-	if len(found) == 0 {
-		fmt.Fprintln(w, "every request that ought to find it finds it first")
-	}
-	for i, x := range found {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		name := ""
-		if x.ID != "" {
-			name = x.ID + ": "
-		}
-		fmt.Fprintf(w, "%s%q\n", makePrintable(name), makePrintable(x.Query))
-		if len(x.Parts) > 0 {
-			fmt.Fprintf(w, "  taken apart into %q\n", x.Parts)
-		}
-		if !x.Confident {
-			fmt.Fprintln(w, "  answered without confidence that any tool fits")
-		}
-		for j := range x.Wanted {
-			standingText(w, &x.Wanted[j], x.Depth)
-		}
-		if x.First != nil {
-			fmt.Fprintln(w, "  no tool is labelled for it; found first:")
-			standingText(w, x.First, x.Depth)
-		}
-	}
-	return nil
-}
-
-func standingText(w io.Writer, s *inspect.Standing, depth int) {
-	switch {
-	case s.Disabled:
-		fmt.Fprintf(w, "  %s is disabled, so nothing finds it\n", makePrintable(string(s.Tool)))
-	case s.Place == 0:
-		fmt.Fprintf(w, "  %s is not among the first %d\n", makePrintable(string(s.Tool)), depth)
-	default:
-		fmt.Fprintf(w, "  %s stands at %d, score %.3f\n", makePrintable(string(s.Tool)), s.Place, s.Score)
-	}
-	if s.Behind != "" {
-		fmt.Fprintf(w, "    in the place of the same tool %s\n", makePrintable(string(s.Behind)))
-	}
-	fmt.Fprintf(w, "    words %.2f, cosine %.3f with weight %.2f", s.Words, s.Like, s.Weight)
-	if s.Exact {
-		fmt.Fprint(w, ", named exactly")
-	}
-	if s.Contrary {
-		fmt.Fprint(w, ", held back: it does another thing than is asked for")
-	}
-	fmt.Fprintln(w)
-	for _, from := range []string{"own", "lent", "for, own", "for, lent"} {
-		if parts := partsFrom(s.Terms, from); parts != "" {
-			label := map[string]string{
-				"own": "its own words", "lent": "words lent to it", "for, own": "its own, by the thesaurus or lexicon",
-				"for, lent": "lent, by the thesaurus or lexicon",
-			}[from]
-			fmt.Fprintf(w, "    %s: %s\n", label, makePrintable(parts))
-		}
-	}
-	if len(s.Loans) > 0 {
-		names := make([]string, len(s.Loans))
-		for i, l := range s.Loans {
-			names[i] = fmt.Sprintf("%s %.2f", l.Archetype, l.Weight)
-		}
-		fmt.Fprintf(w, "    lent by: %s\n", makePrintable(strings.Join(names, ", ")))
-	}
-	for _, r := range s.Above {
-		fmt.Fprintf(w, "    before it at %d: %s, score %.3f, words %+.2f, cosine %+.3f%s\n", r.Place,
-			makePrintable(string(r.Tool)), r.Score, r.Words, r.Like, makePrintable(leads(r.Terms)))
-	}
-}
-
-// partsFrom lists the words that added to a score from one source, with what each added.
-func partsFrom(parts []inspect.Part, from string) string {
-	var out []string
-	for _, p := range parts {
-		if p.From == from {
-			out = append(out, fmt.Sprintf("%s %.2f", p.Word, p.Added))
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// leads lists words with their lead over the other tool, in parentheses; "" without words.
-func leads(terms []inspect.Lead) string {
-	if len(terms) == 0 {
-		return ""
-	}
-	out := make([]string, len(terms))
-	for i, t := range terms {
-		out[i] = fmt.Sprintf("%s %+.2f", t.Word, t.More)
-	}
-	return " (" + strings.Join(out, ", ") + ")"
 }

@@ -97,6 +97,14 @@ func writeColumns(w io.Writer, heading []string, rows [][]string) error {
 	return tw.Flush()
 }
 
+// printing returns a table for print that is a text of many lines.
+func printing(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, makePrintable(text))
+		return err
+	}
+}
+
 // makePrintable drops what could rewrite a terminal or reorder a line: control characters but the line feed, and the
 // bidirectional overrides. A tab becomes a space.
 func makePrintable(s string) string {

@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -143,4 +145,68 @@ func hasSource(d *Description, from Source) bool {
 		}
 	}
 	return false
+}
+
+// Remedy says in a sentence what would make a missed request find one of the tools that it should: which of its words
+// the tool lacks, or what sets the tool apart from the one that was found first. First is "" if nothing was found. It
+// makes no search. Wanted may be empty for a request that no tool should serve.
+func (in *Inspector) Remedy(query string, wanted []tool.ID, first tool.ID) string {
+	if len(wanted) == 0 {
+		return in.unwantedRemedy(query, first)
+	}
+	for _, id := range wanted {
+		if t, ok := in.o.Set.Get(id); ok && t.Disabled {
+			return fmt.Sprintf("%s is disabled: enable it", id)
+		}
+	}
+	i, ok := in.at[wanted[0]]
+	if !ok {
+		return ""
+	}
+	if lacks := in.rarestWords(query, func(term string) bool { _, has := in.own[i][term]; return !has }); len(lacks) > 0 {
+		return fmt.Sprintf("add a search phrase to %s with: %s", wanted[0], strings.Join(lacks, ", "))
+	}
+	if j, ok := in.at[first]; ok {
+		if only := in.distinguishingWords(i, j, telling); len(only) > 0 {
+			return fmt.Sprintf("begin the description of %s with what %s does not say: %s", wanted[0], first,
+				strings.Join(only, ", "))
+		}
+		return fmt.Sprintf("say in %s what it does that %s does not", wanted[0], first)
+	}
+	return ""
+}
+
+// unwantedRemedy says by which words a request that no tool serves found its first tool.
+func (in *Inspector) unwantedRemedy(query string, first tool.ID) string {
+	j, ok := in.at[first]
+	if !ok {
+		return ""
+	}
+	shared := in.rarestWords(query, func(term string) bool { _, has := in.own[j][term]; return has })
+	if len(shared) == 0 {
+		return fmt.Sprintf("say in %s what it does not do", first)
+	}
+	return fmt.Sprintf("%s matches by: %s; say there what it does not do", first, strings.Join(shared, ", "))
+}
+
+// rarestWords returns the words of a request whose terms keep accepts, at most telling, rarest first.
+func (in *Inspector) rarestWords(query string, keep func(term string) bool) []string {
+	type found struct {
+		word   string
+		rarity float64
+	}
+	var all []found
+	seen := map[string]bool{}
+	in.o.Words(query, func(w, term string) {
+		if !seen[term] && len(term) > 2 && keep(term) {
+			seen[term] = true
+			all = append(all, found{w, in.rarityOf(term)})
+		}
+	})
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.rarity, a.rarity) })
+	out := make([]string, 0, telling)
+	for _, f := range all[:min(telling, len(all))] {
+		out = append(out, f.word)
+	}
+	return out
 }

@@ -147,6 +147,10 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package eval measures how well a Searcher ranks the right tools.",
 	},
+	"eval/agent": {
+		imports: []string{"tool", "selection", "validate"},
+		doc:     "Package agent has a chat model choose and call tools, so that package eval scores what an agent does with them.",
+	},
 	"eval/inspect": {
 		imports: []string{"tool", "internal/sanitize"},
 		doc:     "Package inspect explains why tools are found or not, and what to change in a catalogue.",
@@ -157,7 +161,7 @@ var table = map[string]rule{
 	},
 	"service": {
 		imports: []string{
-			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "embed", "enrich", "eval", "eval/inspect",
+			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
 			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
