@@ -1,12 +1,12 @@
 package catalog
 
 import (
+	"maps"
 	"strings"
 
 	"tooldex/index"
 	"tooldex/internal/sanitize"
 	"tooldex/knowledge"
-	"tooldex/scan"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -30,23 +30,26 @@ func cleanAbout(a upstream.About) upstream.About {
 	}
 }
 
-// judgeAbout returns what is kept of what a source says of itself. Where the scanner finds an attack on models in it,
-// and the server is not trusted, nothing is kept, and the finding says so: the words only help to find tools.
-func (d *syncDiff) judgeAbout(o *offer) (upstream.About, []sanitize.Finding) {
-	if o.about == (upstream.About{}) || d.st.trust.RulesVersion(o.name) == 0 {
+// judgeAbout returns what is kept of what a source says of itself, cleaned, and decides about it as about a tool. Words
+// that are held are kept, but not used; the finding says so.
+func (d *syncDiff) judgeAbout(o *offer, known bool) (upstream.About, []sanitize.Finding) {
+	changes := d.st.trust.InspectAbout(d.now, d.scanner, o.name, o.about, !known)
+	if len(changes) > 0 && d.aboutChanges == nil {
+		d.aboutChanges = map[tool.ID][]byte{}
+	}
+	maps.Copy(d.aboutChanges, changes)
+	why, found := d.st.trust.AboutFindings(o.name, changes)
+	if why == "" {
 		return cleanAbout(o.about), nil
 	}
-	found := d.scanner().Texts(&tool.Tool{
-		Server: o.name, Title: o.about.Title, Description: o.about.Description + "\n\n" + o.about.Instructions,
-	})
-	if !scan.Grave(found) {
-		return cleanAbout(o.about), nil
+	finding := sanitize.Finding{
+		Field: "instructions", Problem: "what " + o.name + " says of itself is held: " + why,
+		Repair: "held until it is approved (tooldex servers review " + o.name + ")",
 	}
-	return upstream.About{}, []sanitize.Finding{{
-		Field: "instructions", Problem: "what " + o.name + " says of itself is suspicious (" + found[0].Rule + "): " +
-			found[0].Excerpt,
-		Repair: "left out",
-	}}
+	if len(found) > 0 {
+		finding.Problem = "what " + o.name + " says of itself is suspicious (" + found[0].Rule + "): " + found[0].Excerpt
+	}
+	return cleanAbout(o.about), []sanitize.Finding{finding}
 }
 
 // serverText returns the words of a server as its tools carry them.

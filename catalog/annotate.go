@@ -27,7 +27,7 @@ func (st *state) annotate(base *knowledge.Base) {
 	st.shown = make([]*tool.Tool, len(st.entries))
 	derived, texts := st.deriveCategories(base), map[string]string{}
 	for name, s := range st.sources {
-		if text := serverText(s.About); text != "" {
+		if text := serverText(s.About); text != "" && st.trust.AboutHeld(name) == "" {
 			texts[name] = text
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"time"
 
 	"tooldex/catalog/sources"
@@ -76,6 +77,7 @@ func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) 
 			}
 		}
 		d.batch.Trust = d.trust.Changes()
+		maps.Copy(d.batch.Trust, d.aboutChanges)
 		err := im.store(ctx, &d.batch, only)
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue

@@ -188,6 +188,8 @@ type syncDiff struct {
 	batch store.Batch
 	owner map[tool.ID]string // by tool: the source in this step that offered it first
 	trust *trust.Inspection
+	// aboutChanges are the decisions about what sources say of themselves, as they are stored.
+	aboutChanges map[tool.ID][]byte
 	// scanner returns one that knows all tools.
 	scanner func() *scan.Scanner
 }
@@ -257,7 +259,7 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 			r.Held = append(r.Held, id)
 		}
 	}
-	about, suspicious := d.judgeAbout(o)
+	about, suspicious := d.judgeAbout(o, known)
 	r.Findings = append(r.Findings, suspicious...)
 	note := encodeFindings(r.Findings)
 	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) ||

@@ -13,7 +13,7 @@ type Change struct {
 // warning.
 type Review struct {
 	ID    tool.ID `json:"id"`
-	Kind  string  `json:"kind,omitempty"` // "prompt", "resource" or "template"; "" for a tool
+	Kind  string  `json:"kind,omitempty"` // "prompt", "resource", "template" or "server"; "" for a tool
 	Held  bool    `json:"held"`           // until it is approved, it is not found, listed or called
 	Why   string  `json:"why"`            // one sentence, which quotes nothing of the tool
 	Form  string  `json:"form"`           // identifies this form of the tool: an approval covers this form only

@@ -200,23 +200,29 @@ func (l *Ledger) InspectFeatures(now time.Time, scanner func() *scan.Scanner, f 
 	}
 	changes := map[tool.ID][]byte{}
 	for _, k := range Kinds() {
-		l.inspectKind(k, now, scanner, f, first, changes)
+		var forms []Form
+		for _, raw := range itemsOf(f, k) {
+			if form, ok := FeatureForm(k, f.Server, raw); ok {
+				forms = append(forms, form)
+			}
+		}
+		l.inspectForms(k, now, scanner, f.Server, forms, first, changes)
 	}
 	return changes
 }
 
-// inspectKind is InspectFeatures for one kind. First says that nothing was known of the server's features.
-func (l *Ledger) inspectKind(k Kind, now time.Time, scanner func() *scan.Scanner, f upstream.Features, first bool,
-	changes map[tool.ID][]byte,
+// inspectForms is InspectFeatures for the features of one kind. First says that nothing was known of the server's
+// features.
+func (l *Ledger) inspectForms(k Kind, now time.Time, scanner func() *scan.Scanner, server string, offered []Form,
+	first bool, changes map[tool.ID][]byte,
 ) {
 	set := l.features[k]
 	n := l.ledgerOf(k).Inspect(now, scanner, func(id tool.ID) bool { _, ok := set.offered[id]; return ok })
 	n.unnamed = true
 	forms := map[tool.ID]Form{}
 	changed, stored := 0, 0
-	for _, raw := range itemsOf(f, k) {
-		form, ok := FeatureForm(k, f.Server, raw)
-		if _, twice := forms[form.id()]; !ok || twice {
+	for _, form := range offered {
+		if _, twice := forms[form.id()]; twice {
 			continue
 		}
 		forms[form.id()] = form
@@ -225,7 +231,7 @@ func (l *Ledger) inspectKind(k Kind, now time.Time, scanner func() *scan.Scanner
 		}
 	}
 	for id, have := range set.offered {
-		if id.Server() != f.Server {
+		if id.Server() != server {
 			continue
 		}
 		stored++
@@ -319,7 +325,7 @@ func (l *Ledger) ReviewFeatures() []scan.Review {
 				since = d.At
 			}
 			if r, ok := own.Review(f.Form, since); ok {
-				r.Kind = string(k)
+				r.Kind, r.Held = string(k), r.Held || k == About
 				out = append(out, r)
 			}
 		}
