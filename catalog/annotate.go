@@ -22,17 +22,20 @@ const (
 
 // annotate sets what is shown of the served tools beside their content: what their servers say of themselves, and for a
 // tool without a category the one that the archetypes which it resembles have, if base knows any. Tools without either
-// are shown as they are.
-func (st *state) annotate(base *knowledge.Base) {
-	st.shown = make([]*tool.Tool, len(st.entries))
-	derived, texts := st.deriveCategories(base), map[string]string{}
+// are shown as they are. The error is that of from.
+func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
+	derived, err := st.deriveCategories(base, from)
+	if err != nil {
+		return err
+	}
+	shown, texts := make([]*tool.Tool, len(st.entries)), map[string]string{}
 	for name, s := range st.sources {
 		if text := serverText(s.About); text != "" && st.trust.AboutHeld(name) == "" {
 			texts[name] = text
 		}
 	}
 	for i, e := range st.entries {
-		st.shown[i] = e.tool
+		shown[i] = e.tool
 		text := ""
 		if len(texts) > 0 {
 			text = texts[st.records[e.tool.ID()].Source]
@@ -45,8 +48,10 @@ func (st *state) annotate(base *knowledge.Base) {
 		if derived[i] != "" {
 			t.Category, t.CategoryDerived = derived[i], true
 		}
-		st.shown[i] = &t
+		shown[i] = &t
 	}
+	st.shown = shown
+	return nil
 }
 
 // votes are the weights of categories.
@@ -54,19 +59,25 @@ type votes map[string]float64
 
 // deriveCategories returns the derived category of each entry; "" for one that has a category, or that resembles
 // nothing that is known. The tools of a server vote together, since most servers are about one thing.
-func (st *state) deriveCategories(base *knowledge.Base) []string {
+func (st *state) deriveCategories(base *knowledge.Base, from derivedSource) ([]string, error) {
 	out := make([]string, len(st.entries))
 	if base == nil {
-		return out
+		return out, nil
 	}
 	own := make([]votes, len(st.entries))
-	inParallel(len(own), func() func(i int) {
-		return func(i int) {
-			if st.entries[i].tool.Category == "" {
-				own[i] = categoryVotes(base, landmarksOf(st.derived.lent[st.entries[i].hash]))
+	err := eachChunk(st.entries, from, func(start int, part []entry, have *derived) error {
+		inParallel(len(part), func() func(i int) {
+			return func(i int) {
+				if part[i].tool.Category == "" {
+					own[start+i] = categoryVotes(base, landmarksOf(have.lent[part[i].hash]))
+				}
 			}
-		}
+		})
+		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	servers, voters := map[string]votes{}, map[string]float64{}
 	for i, e := range st.entries {
 		if servers[e.tool.Server] == nil {
@@ -88,7 +99,7 @@ func (st *state) deriveCategories(base *knowledge.Base) []string {
 			out[i] = best
 		}
 	}
-	return out
+	return out, nil
 }
 
 // categoryVotes returns the votes of the archetypes that a tool resembles, nearest first. Their sum is at most 1, and

@@ -268,7 +268,9 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 // publish makes st visible: first in the index, then in Set.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
 	c.o.indexer.release()
-	st.annotate(c.o.Model.Base)
+	if err := st.annotate(c.o.Model.Base, inMemory(st.derived)); err != nil {
+		return err
+	}
 	set := st.visibleSet()
 	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {
 		return fmt.Errorf("publish tools: %w", err)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/index"
 	"tooldex/scan"
 	"tooldex/tool"
 )
@@ -60,37 +59,39 @@ func hashRow(words []string) uint64 {
 	return h
 }
 
-// markCopies marks near copies, and adds them to the groups of what they copy. Tools and documents have the same order.
-// It is called after markDuplicates.
-func markCopies(tools []settledTool, docs []index.Doc) {
+// markCopies returns which tools are near copies, and adds these to the groups of what they copy. Groups is what
+// duplicateFinder.groups returned.
+func markCopies(tools []settledTool, groups []int32) (copies []bool) {
+	copies = make([]bool, len(tools))
 	var last int32
 	members := map[int32]map[string]bool{} // servers by group
 	join := func(i int, group int32) {
-		docs[i].DuplicateGroup = group
+		groups[i] = group
 		if members[group] == nil {
 			members[group] = map[string]bool{}
 		}
 		members[group][tools[i].Server] = true
 	}
-	for i := range docs {
-		if n := docs[i].DuplicateGroup; n != 0 {
+	for i, n := range groups {
+		if n != 0 {
 			last = max(last, n)
 			join(i, n)
 		}
 	}
 	for _, c := range findCopies(tools) {
-		docs[c.copy].Copy = true
-		if docs[c.of].DuplicateGroup == 0 {
+		copies[c.copy] = true
+		if groups[c.of] == 0 {
 			last++
 			join(c.of, last)
 		}
-		group, old := docs[c.of].DuplicateGroup, docs[c.copy].DuplicateGroup
+		group, old := groups[c.of], groups[c.copy]
 		if group == old || members[group][tools[c.copy].Server] {
 			continue
 		}
 		delete(members[old], tools[c.copy].Server)
 		join(c.copy, group)
 	}
+	return copies
 }
 
 // findCopies returns the tools that servers have copied from others, in the order of tools. The tool that was there
@@ -142,10 +143,10 @@ func nearCopies(tools []settledTool) []copied {
 	byRow := map[uint64][]int{}
 	rows := make([][]uint64, len(tools))
 	firsts := make([]string, len(tools))
-	params := make([]map[string]bool, len(tools))
-	paramsOf := func(i int) map[string]bool {
+	params, words := make([][]int32, len(tools)), wordNumbers{}
+	paramsOf := func(i int) []int32 {
 		if params[i] == nil {
-			params[i] = (&comparedTool{tool: tools[i].Tool}).parameterNames()
+			params[i] = words.ofParameters(tools[i].Tool)
 		}
 		return params[i]
 	}
@@ -161,7 +162,7 @@ func nearCopies(tools []settledTool) []copied {
 					continue
 				}
 				met[o] = true
-				both := commonRows(rows[o], rows[i])
+				both := countCommon(rows[o], rows[i])
 				if float64(both) < leastCopyShare*float64(len(rows[o])+len(rows[i])-both) {
 					continue
 				}
@@ -176,22 +177,6 @@ func nearCopies(tools []settledTool) []copied {
 		}
 	}
 	return out
-}
-
-// commonRows counts what two sorted lists have in common.
-func commonRows(a, b []uint64) (n int) {
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] == b[0]:
-			n++
-			a, b = a[1:], b[1:]
-		case a[0] < b[0]:
-			a = a[1:]
-		default:
-			b = b[1:]
-		}
-	}
-	return n
 }
 
 // addCopies adds the near copies of other servers' tools to what is reviewed, except those that a person approved.

@@ -6,6 +6,7 @@ import (
 
 	"tooldex/index"
 	"tooldex/knowledge"
+	"tooldex/store"
 	"tooldex/tool"
 )
 
@@ -23,58 +24,96 @@ const (
 // comparedTool is a tool prepared for comparison.
 type comparedTool struct {
 	tool    *tool.Tool
-	names   []string        // as comparableNames returns them
-	text    map[string]bool // words of its description
-	service []string        // words of its server's name
-	params  map[string]bool // nil until parameterNames is called
-	number  int32           // of the group that it is the first of
-	members []string        // the servers in that group
+	names   []string       // as comparableNames returns them
+	text    []int32        // words of its description
+	service []int32        // words of its server's name
+	params  []int32        // nil until paramsOf is called
+	copied  store.TextHash // of its description, normalized; zero until copiedText is called
+	number  int32          // of the group that it is the first of
+	members []string       // the servers in that group
 }
 
-// markDuplicates gives the same number to documents that are one tool, offered by several servers. Two tools of one
-// server are never one. Documents and tools have the same order.
-func markDuplicates(tools []*tool.Tool, docs []index.Doc) {
-	twins := duplicateCandidates(tools, docs)
-	kin := copiedServers(tools, twins)
+// duplicateFinder finds out which tools are one, from the words of those that may be.
+type duplicateFinder struct {
+	tools  []*tool.Tool
+	shared map[string]bool // names that more than one server has
+	twins  []*comparedTool // nil at the index of tools that nothing can be a duplicate of, which are most
+	words  wordNumbers
+	an     knowledge.Analyzer
+}
+
+func newDuplicateFinder(tools []*tool.Tool) *duplicateFinder {
+	return &duplicateFinder{
+		tools: tools, shared: sharedNames(tools), twins: make([]*comparedTool, len(tools)), words: wordNumbers{},
+	}
+}
+
+// note takes the words of a tool's description.
+func (f *duplicateFinder) note(i int, text []index.Term) {
+	t := f.tools[i]
+	names := comparableNames(t)
+	if !slices.ContainsFunc(names, func(k string) bool { return f.shared[k] }) {
+		return
+	}
+	words := make([]string, len(text))
+	for k, w := range text {
+		words[k] = w.Text
+	}
+	f.twins[i] = &comparedTool{
+		tool: t, names: names, text: f.words.of(words), service: f.words.of(f.an.Terms(nil, t.Server)),
+	}
+}
+
+// groups gives the same number to tools that are one, offered by several servers, and 0 to the others. Two tools of one
+// server are never one.
+func (f *duplicateFinder) groups() []int32 {
+	out := make([]int32, len(f.tools))
+	kin := f.copiedServers()
 	heads := map[string][]*comparedTool{} // the first of each family, by name
 	var last int32
-	for i, t := range twins {
+	for i, t := range f.twins {
 		if t == nil {
 			continue
 		}
-		if head := t.findGroup(heads, kin); head != nil {
+		if head := f.findGroup(t, heads, kin); head != nil {
 			head.members = append(head.members, t.tool.Server)
-			docs[i].DuplicateGroup = head.number
+			out[i] = head.number
 			continue
 		}
 		last++
-		t.number, t.members, docs[i].DuplicateGroup = last, []string{t.tool.Server}, last
+		t.number, t.members, out[i] = last, []string{t.tool.Server}, last
 		for _, k := range t.names {
 			heads[k] = append(heads[k], t)
 		}
 	}
+	return out
 }
 
-// duplicateCandidates prepares the tools with a name that more than one server has. The result is nil at the index of
-// the others, which are most.
-func duplicateCandidates(tools []*tool.Tool, docs []index.Doc) []*comparedTool {
-	var an knowledge.Analyzer
-	shared := sharedNames(tools)
-	out := make([]*comparedTool, len(tools))
-	for i, t := range tools {
-		names := comparableNames(t)
-		if !slices.ContainsFunc(names, func(k string) bool { return shared[k] }) {
-			continue
+// wordNumbers gives words numbers, which need less memory and are compared faster.
+type wordNumbers map[string]int32
+
+// of returns the numbers of words, sorted, each once.
+func (w wordNumbers) of(words []string) []int32 {
+	out := make([]int32, 0, len(words))
+	for _, word := range words {
+		n, ok := w[word]
+		if !ok {
+			n = int32(len(w))
+			w[strings.Clone(word)] = n
 		}
-		text := docs[i].Fields[index.Text]
-		out[i] = &comparedTool{
-			tool: t, names: names, text: make(map[string]bool, len(text)), service: an.Terms(nil, t.Server),
-		}
-		for _, w := range text {
-			out[i].text[w.Text] = true
-		}
+		out = append(out, n)
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ofParameters returns the numbers of the names of a tool's parameters. It is never nil.
+func (w wordNumbers) ofParameters(t *tool.Tool) []int32 {
+	var names []string
+	for _, p := range t.Parameters() {
+		names = append(names, normalizeName(p.Name))
+	}
+	return w.of(names)
 }
 
 // pair is two servers in alphabetical order.
@@ -92,20 +131,20 @@ const minCommonShare = .4
 const maxCompared = 64
 
 // copiedServers returns the pairs of servers that have so many tools in common that one may be a copy of the other.
-func copiedServers(tools []*tool.Tool, twins []*comparedTool) map[pair]bool {
+func (f *duplicateFinder) copiedServers() map[pair]bool {
 	sizes, common := map[string]int{}, map[pair]int{}
-	for _, t := range tools {
+	for _, t := range f.tools {
 		sizes[t.Server]++
 	}
 	byName := map[string][]*comparedTool{}
-	for _, t := range twins {
+	for _, t := range f.twins {
 		if t == nil {
 			continue
 		}
 		met := map[string]bool{t.tool.Server: true}
 		for _, k := range t.names {
 			for _, other := range byName[k] {
-				if !met[other.tool.Server] && other.isSameTool(t) {
+				if !met[other.tool.Server] && f.isSameTool(other, t) {
 					met[other.tool.Server] = true
 					common[pairOf(other.tool.Server, t.tool.Server)]++
 				}
@@ -123,11 +162,11 @@ func copiedServers(tools []*tool.Tool, twins []*comparedTool) map[pair]bool {
 }
 
 // findGroup returns the first tool of the group that t belongs to, nil if there is none.
-func (t *comparedTool) findGroup(heads map[string][]*comparedTool, kin map[pair]bool) *comparedTool {
+func (f *duplicateFinder) findGroup(t *comparedTool, heads map[string][]*comparedTool, kin map[pair]bool) *comparedTool {
 	for _, k := range t.names {
 		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
 			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) &&
-				head.isSameTool(t) {
+				f.isSameTool(head, t) {
 				return head
 			}
 		}
@@ -173,16 +212,16 @@ func normalizeName(s string) string {
 }
 
 // isSameTool reports whether two tools are one, by their descriptions and the names of their parameters.
-func (a *comparedTool) isSameTool(b *comparedTool) bool {
+func (f *duplicateFinder) isSameTool(a, b *comparedTool) bool {
 	shared := countCommon(a.text, b.text)
 	if shared == 0 || a.namesOwnService(b) || b.namesOwnService(a) {
 		return false
 	}
-	copied := normalizeName(a.tool.Description) == normalizeName(b.tool.Description)
+	copied := a.copiedText() == b.copiedText()
 	if float64(shared) < leastWords*float64(min(len(a.text), len(b.text))) && !copied {
 		return false
 	}
-	pa, pb := a.parameterNames(), b.parameterNames()
+	pa, pb := f.paramsOf(a), f.paramsOf(b)
 	both := countCommon(pa, pb)
 	all := len(pa) + len(pb) - both
 	switch {
@@ -194,30 +233,48 @@ func (a *comparedTool) isSameTool(b *comparedTool) bool {
 	return float64(both) >= leastParams*float64(all) && shared+both >= leastShared
 }
 
+// copiedText returns what the description of a tool has in common with its copies. It is computed on first use: tools
+// are compared with many others.
+func (t *comparedTool) copiedText() store.TextHash {
+	if t.copied == (store.TextHash{}) {
+		t.copied = store.HashText(normalizeName(t.tool.Description))
+	}
+	return t.copied
+}
+
 // namesOwnService reports whether the text of a names its own service, and neither b's text nor its server does.
 func (a *comparedTool) namesOwnService(b *comparedTool) bool {
-	return slices.ContainsFunc(a.service, func(w string) bool {
-		return a.text[w] && !b.text[w] && !slices.Contains(b.service, w)
+	return slices.ContainsFunc(a.service, func(w int32) bool {
+		return hasNumber(a.text, w) && !hasNumber(b.text, w) && !hasNumber(b.service, w)
 	})
 }
 
-// countCommon returns the size of the intersection.
-func countCommon(a, b map[string]bool) (n int) {
-	for k := range a {
-		if b[k] {
+// hasNumber reports whether a sorted list has a number.
+func hasNumber(list []int32, n int32) bool {
+	_, ok := slices.BinarySearch(list, n)
+	return ok
+}
+
+// countCommon returns how many numbers two sorted lists have in common.
+func countCommon[T int32 | uint64](a, b []T) (n int) {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] == b[0]:
 			n++
+			a, b = a[1:], b[1:]
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
 		}
 	}
 	return n
 }
 
-// parameterNames parses the schema on first use, which most tools never need.
-func (a *comparedTool) parameterNames() map[string]bool {
-	if a.params == nil {
-		a.params = map[string]bool{}
-		for _, p := range a.tool.Parameters() {
-			a.params[normalizeName(p.Name)] = true
-		}
+// paramsOf returns the names of a tool's parameters. It parses the schema on first use, which most tools never need.
+func (f *duplicateFinder) paramsOf(t *comparedTool) []int32 {
+	if t.params == nil {
+		t.params = f.words.ofParameters(t.tool)
 	}
-	return a.params
+	return t.params
 }

@@ -193,39 +193,27 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 		c.saved = gen
 		return nil
 	}
-	set, snap := c.set.Load(), (*index.Snapshot)(nil)
-	if x.to != nil {
-		snap = x.to.Current()
-	} else if st, set, snap, err = c.buildForImage(ctx, x, gen); err != nil {
-		return err
-	}
-	if snap == nil || snap.Set() != set || !x.isComplete(st) {
+	if !x.isComplete(st) {
 		return nil
 	}
-	if err := writeImage(path, key, st, snap); err != nil {
+	if x.to == nil {
+		err = c.writeBuilt(ctx, x, st, path, key)
+	} else if snap := x.to.Current(); snap == nil || snap.Set() != c.set.Load() {
+		return nil
+	} else if sections, imageErr := snap.Image(); imageErr != nil {
+		err = imageErr
+	} else {
+		err = writeImage(path, key, st, snap.Set(), flatfile.Parts(sections...))
+	}
+	if errors.Is(err, store.ErrChanged) { // whoever changed it writes the next
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("write the index to %s: %w", path, err)
 	}
 	c.saved = gen
 	removeOldImages(filepath.Dir(path))
 	return nil
-}
-
-// buildForImage reads the store again, with all that was made of tools, and builds the index of it. The snapshot is nil
-// if the store has changed since.
-func (c *Catalog) buildForImage(ctx context.Context, x *searchable, gen uint64) (*state, *tool.Set, *index.Snapshot,
-	error,
-) {
-	view := x.view()
-	view.Slim = false
-	stored, err := c.o.Store.Load(ctx, view)
-	if err != nil || stored.Generation != gen {
-		return nil, nil, nil, err
-	}
-	st := newState(stored, view.Model.Fingerprint, c.trust, c.o.Logger)
-	st.annotate(x.m.Base)
-	set := st.visibleSet()
-	snap, err := x.buildSnapshot(set, st.entries, st.derived)
-	return st, set, snap, err
 }
 
 // isComplete reports whether nothing is missing or damaged in a state: only then is its index what the next process
@@ -246,38 +234,13 @@ func (x *searchable) isComplete(st *state) bool {
 	return true
 }
 
-// writeImage writes the image of a state.
-func writeImage(path string, key imageKey, st *state, snap *index.Snapshot) error {
-	sections, err := snap.Image()
+// encodeMeta returns what an image has beside tools and index.
+func encodeMeta(trusted []string, said map[string]string) ([]byte, error) {
+	meta, err := json.Marshal(imageMeta{Trusted: trusted, Texts: said})
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("describe the tools: %w", err)
 	}
-	var (
-		rows  []toolRow
-		texts []byte
-		tools []*tool.Tool
-		said  = map[string]string{}
-	)
-	for _, e := range st.allEntries() {
-		held := ""
-		if r, ok := st.records[e.tool.ID()]; ok {
-			held = st.trust.HoldReason(formOf(r))
-		}
-		t := e.tool
-		if shown, ok := snap.Set().Get(t.ID()); ok {
-			t = shown
-		}
-		if t.ServerText != "" {
-			said[t.Server] = t.ServerText
-		}
-		rows, texts = appendTool(rows, texts, t, held)
-		tools = append(tools, t)
-	}
-	meta, err := json.Marshal(imageMeta{Trusted: trustedServers(tools, st.trust), Texts: said})
-	if err != nil {
-		return fmt.Errorf("describe the tools: %w", err)
-	}
-	return flatfile.Write(path, key.encode(), append([][]byte{meta, flatfile.Bytes(rows), texts}, sections...))
+	return meta, nil
 }
 
 // removeOldImages removes all but the latest images of a folder. What cannot be removed now is removed next time.

@@ -318,32 +318,6 @@ func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, 
 	return nil
 }
 
-// buildSnapshot builds the index of the tools of set, whose order entries have. It decodes their analyses on all
-// processors.
-func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived) (*index.Snapshot, error) {
-	docs := make([]index.Doc, len(entries))
-	words := serverTerms(set)
-	inParallel(len(entries), func() func(i int) {
-		return func(i int) {
-			docs[i] = x.indexDocument(entries[i], have)
-			docs[i].Fields[index.Server] = words[set.All()[i].ServerText]
-		}
-	})
-	markDuplicates(set.All(), docs)
-	settled := make([]settledTool, len(entries))
-	for i, e := range entries {
-		settled[i] = settledTool{e.tool, e.first}
-	}
-	markCopies(settled, docs)
-	o := x.o
-	o.Model = have.model
-	snap, err := index.Build(set, docs, o)
-	if err != nil {
-		return nil, fmt.Errorf("build the index: %w", err)
-	}
-	return snap, nil
-}
-
 // indexDocument returns one tool as the index takes it. If its analysis is missing or cannot be decoded, it is made of
 // the tool alone, so that words still find it.
 func (x *searchable) indexDocument(e entry, have *derived) index.Doc {

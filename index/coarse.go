@@ -23,49 +23,56 @@ const leastCoarse = 20000
 // sampled is how many documents the squares are the mean of. They lie evenly in the catalogue.
 const sampled = 8192
 
-// addCoarse makes the coarse vectors of a snapshot that is large enough for them.
-func (s *Snapshot) addCoarse() {
+// addCoarse makes the coarse vectors of an index that is large enough for them.
+func (b *Builder) addCoarse() error {
+	s := b.s
 	n, words := s.Len(), s.dims/64
 	if n < leastCoarse || words == 0 || s.dims%64 != 0 {
-		return
+		return nil
 	}
 	c := coarse{
-		mean: make([]float32, s.dims), squares: make([]float32, s.dims*s.dims), bits: make([]uint64, n*words),
-		scales: make([]float32, n),
+		mean: b.sum, squares: make([]float32, s.dims*s.dims), bits: make([]uint64, n*words), scales: make([]float32, n),
 	}
-	enabled := make([]int, 0, n)
-	for i, t := range s.set.All() {
-		if !t.Disabled {
-			enabled = append(enabled, i)
-			vector.Axpy(c.mean, s.vectorOf(i), 1)
-		}
-	}
-	scale(c.mean, len(enabled))
-	step := max(1, len(enabled)/sampled)
-	used := 0
-	for k := 0; k < len(enabled); k += step {
-		used++
-		v := s.vectorOf(enabled[k])
-		for j, x := range v {
-			vector.Axpy(c.squares[j*s.dims:(j+1)*s.dims], v, x)
-		}
-	}
-	scale(c.squares, used)
-	for i := range n {
-		var absolute, squared float32
-		for j, x := range s.vectorOf(i) {
-			d := x - c.mean[j]
-			if d >= 0 {
-				c.bits[i*words+j/64] |= 1 << (j % 64)
+	scale(c.mean, b.enabled)
+	step := max(1, b.enabled/sampled)
+	i, enabled, used := 0, 0, 0
+	err := b.rows.each(s.dims, func(part []float32) error {
+		for ; len(part) > 0; part = part[s.dims:] {
+			v := part[:s.dims]
+			if !s.set.All()[i].Disabled {
+				if enabled%step == 0 {
+					used++
+					for j, x := range v {
+						vector.Axpy(c.squares[j*s.dims:(j+1)*s.dims], v, x)
+					}
+				}
+				enabled++
 			}
-			absolute += max(d, -d)
-			squared += d * d
+			c.scales[i] = c.signs(v, c.bits[i*words:(i+1)*words])
+			i++
 		}
-		if absolute > 0 {
-			c.scales[i] = squared / absolute
-		}
-	}
+		return nil
+	})
+	scale(c.squares, used)
 	s.coarse = c
+	return err
+}
+
+// signs sets the bits of a vector, and returns its scale.
+func (c *coarse) signs(v []float32, bits []uint64) float32 {
+	var absolute, squared float32
+	for j, x := range v {
+		d := x - c.mean[j]
+		if d >= 0 {
+			bits[j/64] |= 1 << (j % 64)
+		}
+		absolute += max(d, -d)
+		squared += d * d
+	}
+	if absolute > 0 {
+		return squared / absolute
+	}
+	return 0
 }
 
 // scale divides each component by n, if that is not 0.

@@ -1,11 +1,10 @@
 package index
 
-// groupDuplicates collects the documents of one DuplicateGroup.
-func (s *Snapshot) groupDuplicates(docs []Doc) {
+// groupDuplicates collects the documents of one DuplicateGroup, which groups has by document.
+func (s *Snapshot) groupDuplicates(groups []int32) {
 	at := map[int32]int32{} // by number: the place of its family, plus one
 	var families [][]int32
-	for i := range docs {
-		n := docs[i].DuplicateGroup
+	for i, n := range groups {
 		if n == 0 {
 			continue
 		}
@@ -22,7 +21,7 @@ func (s *Snapshot) groupDuplicates(docs []Doc) {
 			continue
 		}
 		if s.family == nil {
-			s.family = make([]int32, len(docs))
+			s.family = make([]int32, len(groups))
 		}
 		s.groupDocs = append(s.groupDocs, f...)
 		s.groupAt = append(s.groupAt, uint32(len(s.groupDocs)))

@@ -1,13 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	chromem "github.com/philippgille/chromem-go"
@@ -126,115 +123,27 @@ type posting struct {
 	own    float32 // the same without what was lent
 }
 
-// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied, landmarks
-// are kept. It returns an Invalid error if the numbers differ or a vector has another width than the first.
+// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i], of which it keeps nothing. It returns an
+// Invalid error if the numbers differ or a vector has another width than the first.
 func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	if set.Len() != len(docs) {
 		return nil, &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("%d tools but %d documents",
 			set.Len(), len(docs))}
 	}
-	o = o.withDefaults()
-	s := &Snapshot{set: set, model: o.Model}
-	s.countTerms(docs, o)
-	if err := s.addVectors(docs); err != nil {
+	var l Lengths
+	for i := range docs {
+		l.Add(&docs[i])
+	}
+	b, err := NewBuilder(set, l, o, "")
+	if err != nil {
 		return nil, err
 	}
-	s.addCoarse()
-	s.addLandmarks(docs)
-	s.groupDuplicates(docs)
-	s.cluster = sync.OnceValues(s.fillCollection)
-	return s, nil
-}
-
-// countTerms fills the inverted lists. Field weights are summed per term before saturation, as BM25F has it.
-func (s *Snapshot) countTerms(docs []Doc, o Options) {
-	mean := meanLengths(docs)
-	most := 0
 	for i := range docs {
-		for f := range NumFields {
-			most += len(docs[i].Fields[f])
+		if err := b.Add(&docs[i]); err != nil {
+			return nil, err
 		}
 	}
-	var (
-		// of all documents, one after the other; until the lists are laid out, doc is the term
-		found  = make([]posting, 0, most)
-		starts = make([]int, len(docs)+1)
-		place  []int32  // of each term in found, for the current document, plus one
-		tooled []uint32 // by term: how many documents have it in a field of the tool's own
-		terms  = make(map[string]int32, 4*len(docs)+256)
-	)
-	for i := range docs {
-		starts[i] = len(found)
-		for f := range NumFields {
-			if o.Weight[f] == 0 || len(docs[i].Fields[f]) == 0 {
-				continue
-			}
-			norm := o.Weight[f] / (1 - o.Length[f] + o.Length[f]*fieldLength(docs[i].Fields[f])/mean[f])
-			for _, t := range docs[i].Fields[f] {
-				id, ok := terms[t.Text]
-				if !ok {
-					id = int32(len(place))
-					terms[t.Text] = id
-					place, tooled = append(place, 0), append(tooled, 0)
-				}
-				if place[id] == 0 {
-					if f != Server { // the last field
-						tooled[id]++
-					}
-					found = append(found, posting{doc: id})
-					place[id] = int32(len(found))
-				}
-				p := &found[place[id]-1]
-				p.impact += norm * t.Weight
-				if f != Lent && f != Server {
-					p.own += norm * t.Weight
-				}
-			}
-		}
-		for _, p := range found[starts[i]:] {
-			place[p.doc] = 0
-		}
-	}
-	starts[len(docs)] = len(found)
-	s.words = newDictionary(terms)
-	s.arrangePostings(found, starts, tooled, o.K1)
-}
-
-// arrangePostings turns postings by document into lists by term. A term is as rare as the tools that have it, tooled by
-// term; what a server says of itself makes no word common unless no tool has it.
-func (s *Snapshot) arrangePostings(found []posting, starts []int, tooled []uint32, k1 float32) {
-	terms := len(tooled)
-	s.listAt, s.idf = make([]uint32, terms+1), make([]float32, terms)
-	for _, p := range found {
-		s.listAt[p.doc+1]++
-	}
-	n := float64(len(starts) - 1)
-	for id := range terms {
-		s.idf[id] = idfOf(float64(cmp.Or(tooled[id], s.listAt[id+1])), n)
-		s.listAt[id+1] += s.listAt[id]
-	}
-	s.posts = make([]posting, len(found))
-	next := slices.Clone(s.listAt)
-	for i := range starts[:len(starts)-1] {
-		for _, p := range found[starts[i]:starts[i+1]] {
-			id := p.doc
-			saturated := func(w float32) float32 { return s.idf[id] * w * (k1 + 1) / (w + k1) }
-			s.posts[next[id]] = posting{int32(i), saturated(p.impact), saturated(p.own)}
-			next[id]++
-		}
-	}
-}
-
-// meanLengths returns the mean length of each field, never zero, since scores are divided by it.
-func meanLengths(docs []Doc) (mean [NumFields]float32) {
-	for f := range NumFields {
-		var sum float64
-		for i := range docs {
-			sum += float64(fieldLength(docs[i].Fields[f]))
-		}
-		mean[f] = float32(max(sum/float64(max(len(docs), 1)), 1e-9))
-	}
-	return mean
+	return b.Snapshot()
 }
 
 // fieldLength is the length of a field in BM25F: the sum of the weights of its terms.
@@ -245,35 +154,6 @@ func fieldLength(terms []Term) (n float32) {
 	return n
 }
 
-// addLandmarks lays what documents resemble out by document and by landmark.
-func (s *Snapshot) addLandmarks(docs []Doc) {
-	s.markAt, s.classes = make([]uint32, len(docs)+1), make([]uint8, len(docs))
-	uses := make(map[int32]uint32, len(docs))
-	for i := range docs {
-		if s.classes[i] = docs[i].Class &^ copyMark; docs[i].Copy {
-			s.classes[i] |= copyMark
-		}
-		s.markAt[i+1] = s.markAt[i] + uint32(len(docs[i].Landmarks))
-		for _, l := range docs[i].Landmarks {
-			uses[l.Point]++
-		}
-	}
-	s.marks, s.near = make([]Landmark, 0, s.markAt[len(docs)]), make([]landmarkTool, s.markAt[len(docs)])
-	s.points = slices.Sorted(maps.Keys(uses))
-	s.nearAt = make([]uint32, len(s.points)+1)
-	for k, point := range s.points {
-		s.nearAt[k+1] = s.nearAt[k] + uses[point]
-		uses[point] = s.nearAt[k] // from here on where the next document of the landmark belongs
-	}
-	for i := range docs {
-		s.marks = append(s.marks, docs[i].Landmarks...)
-		for _, l := range docs[i].Landmarks {
-			s.near[uses[l.Point]] = landmarkTool{int32(i), l.Like}
-			uses[l.Point]++
-		}
-	}
-}
-
 // postings returns the list of a term, and false if no document has it.
 func (s *Snapshot) postings(term string) (list []posting, ok bool) {
 	id, ok := s.words.find(term)
@@ -281,27 +161,6 @@ func (s *Snapshot) postings(term string) (list []posting, ok bool) {
 		return nil, false
 	}
 	return s.posts[s.listAt[id]:s.listAt[id+1]], true
-}
-
-// addVectors copies the vectors into one array. The error is Invalid if their dimensions differ: two models were mixed.
-func (s *Snapshot) addVectors(docs []Doc) error {
-	for i := range docs {
-		if v := docs[i].Vector; v != nil {
-			if s.dims == 0 {
-				s.dims = len(v)
-				s.rows = make([]float32, len(docs)*s.dims)
-			}
-			if len(v) != s.dims {
-				return &tool.Error{
-					Code: tool.Invalid, Op: "build index",
-					Msg:  fmt.Sprintf("vector of %s has %d dimensions, others %d", s.set.All()[i].ID(), len(v), s.dims),
-					Hint: "re-embed the catalogue with one model",
-				}
-			}
-			copy(s.vectorOf(i), v)
-		}
-	}
-	return nil
 }
 
 // vectorOf returns the vector of document i, all zero if it has none. It shares memory with the snapshot.

@@ -90,11 +90,7 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 			return err
 		}
 		if have := readGeneration(tx); b.Base != 0 && have != b.Base {
-			return &tool.Error{
-				Code: tool.Unavailable, Op: "write store",
-				Msg:  fmt.Sprintf("generation %d of %s is gone, it is at %d", b.Base, s.path, have),
-				Hint: "load it again and repeat", Err: ErrChanged,
-			}
+			return changedError(s.path, b.Base, have)
 		}
 		if err := s.applyBatch(tx, b); err != nil {
 			return err
@@ -106,6 +102,14 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 		return 0, err
 	}
 	return gen, nil
+}
+
+// changedError says that the file has another generation than the one that was decided on.
+func changedError(path string, base, have uint64) error {
+	return &tool.Error{
+		Code: tool.Unavailable, Op: "use store", Msg: fmt.Sprintf("generation %d of %s is gone, it is at %d", base, path, have),
+		Hint: "load it again and repeat", Err: ErrChanged,
+	}
 }
 
 // maxKey is the longest key in bytes, well below the limit of bbolt, so that pages hold several.

@@ -89,6 +89,47 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	return snap, nil
 }
 
+// ReadDerived reads what was made of some tools, by their content hashes: the analyses, and the vectors of the texts that
+// textOf reads from them. What is missing or damaged is left out. The error wraps ErrChanged if the file has another
+// generation; otherwise it is that of Load.
+func (s *Store) ReadDerived(ctx context.Context, v View, gen uint64, hashes []tool.Hash,
+	textOf func(analysis []byte) (TextHash, bool),
+) (*Snapshot, error) {
+	snap := newSnapshot()
+	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		if snap.Generation = readGeneration(tx); snap.Generation != gen {
+			return changedError(s.path, gen, snap.Generation)
+		}
+		analyses := tx.Bucket([]byte(bucketAnalyses)).Bucket(knowledgeKey(v.Knowledge))
+		vectors := tx.Bucket([]byte(bucketVectors)).Bucket(modelKey(v.Model))
+		if analyses == nil {
+			return nil
+		}
+		for _, h := range hashes {
+			payload, err := unsealValue(h[:], analyses.Get(h[:]))
+			if err != nil {
+				continue
+			}
+			snap.Analyses[h] = bytes.Clone(payload)
+			text, ok := textOf(payload)
+			if !ok || vectors == nil {
+				continue
+			}
+			if payload, err = unsealValue(text[:], vectors.Get(text[:])); err != nil {
+				continue
+			}
+			if one, err := decodeVector(payload, v.Model.Dims); err == nil {
+				snap.Vectors[text] = one
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return snap, nil
+}
+
 // newSnapshot returns a Snapshot without tools, whose maps can be written to.
 func newSnapshot() *Snapshot {
 	return &Snapshot{

@@ -92,7 +92,7 @@ type importer struct {
 	stack *service.Service
 
 	mu      sync.Mutex // guards the rest: servers report concurrently
-	changes int
+	tools   int        // that were read
 	reports []catalog.Report
 	errs    []error
 }
@@ -123,9 +123,9 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 			continue
 		}
 		im.reports = append(im.reports, r)
-		if im.changes += r.Changes(); im.changes > largeImport {
+		if im.tools += r.Changes() + r.Unchanged; im.tools > largeImport {
 			im.app.collectNormally()
-			im.changes = math.MinInt // once is enough
+			im.tools = math.MinInt // once is enough
 		}
 		if refusedAll(r) {
 			im.errs = append(im.errs, &tool.Error{Code: tool.Invalid, Op: "import", Msg: "no tool of " + r.Source +
@@ -138,7 +138,7 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 	}
 }
 
-// largeImport is how many changed tools make collecting memory rarely too expensive: it would be several gigabytes.
+// largeImport is how many tools make collecting memory rarely too expensive: it would be several gigabytes.
 const largeImport = 5000
 
 // shownFindings bounds the findings of one source on stderr; -o json has all of them.

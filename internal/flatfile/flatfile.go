@@ -29,16 +29,16 @@ const (
 // kind of processor.
 var ErrForeign = errors.New("not a flat file of this version, or damaged")
 
-// Write replaces the file at path. The sections are not copied.
-func Write(path string, key []byte, sections [][]byte) error {
+// Write replaces the file at path.
+func Write(path string, key []byte, sections []Section) error {
 	head := make([]byte, headLen+entryLen*len(sections), headLen+entryLen*len(sections)+len(key))
 	at := aligned(uint64(len(head) + len(key)))
 	for i, s := range sections {
 		e := head[headLen+entryLen*i:]
 		binary.NativeEndian.PutUint64(e, at)
-		binary.NativeEndian.PutUint64(e[8:], uint64(len(s)))
-		binary.NativeEndian.PutUint64(e[16:], uint64(checksum(s)))
-		at = aligned(at + uint64(len(s)))
+		binary.NativeEndian.PutUint64(e[8:], s.size())
+		binary.NativeEndian.PutUint64(e[16:], uint64(s.sum()))
+		at = aligned(at + s.size())
 	}
 	n := copy(head, magic)
 	binary.NativeEndian.PutUint32(head[n:], order)
@@ -52,7 +52,7 @@ func Write(path string, key []byte, sections [][]byte) error {
 			return err
 		}
 		for _, s := range sections {
-			if err := writePadded(w, s); err != nil {
+			if err := s.writeTo(w); err != nil {
 				return err
 			}
 		}

@@ -18,7 +18,7 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.flat")
 	pairs := []pair{{1, .5}, {-2, 7}, {3, 0}}
 	long := bytes.Repeat([]byte("text "), 1000)
-	if err := Write(path, []byte("key"), [][]byte{Bytes(pairs), nil, long}); err != nil {
+	if err := Write(path, []byte("key"), Parts(Bytes(pairs), nil, long)); err != nil {
 		t.Fatal(err)
 	}
 	if key, err := ReadKey(path); err != nil || string(key) != "key" {
@@ -48,14 +48,14 @@ func TestRoundTrip(t *testing.T) {
 // TestReplace shows that what was opened stays as it was when another file takes the place.
 func TestReplace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.flat")
-	if err := Write(path, nil, [][]byte{[]byte("before")}); err != nil {
+	if err := Write(path, nil, Parts([]byte("before"))); err != nil {
 		t.Fatal(err)
 	}
 	before, err := Open(path, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(path, nil, [][]byte{[]byte("after")}); err != nil {
+	if err := Write(path, nil, Parts([]byte("after"))); err != nil {
 		t.Fatal(err)
 	}
 	after, err := Open(path, true)
@@ -68,7 +68,7 @@ func TestReplace(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.flat")
-	if err := Write(path, []byte("key"), [][]byte{[]byte("first"), []byte("second")}); err != nil {
+	if err := Write(path, []byte("key"), Parts([]byte("first"), []byte("second"))); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)
@@ -100,7 +100,7 @@ func TestDamaged(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "x.flat")
-	if err := Write(path, []byte("key"), [][]byte{[]byte("first"), []byte("second")}); err != nil {
+	if err := Write(path, []byte("key"), Parts([]byte("first"), []byte("second"))); err != nil {
 		f.Fatal(err)
 	}
 	whole, err := os.ReadFile(path)

@@ -1,0 +1,181 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tooldex/index"
+	"tooldex/internal/flatfile"
+	"tooldex/tool"
+)
+
+// derivedSource returns what was made of the tools of some entries, and possibly more.
+type derivedSource func(part []entry) (*derived, error)
+
+// inMemory is the source of what is in memory.
+func inMemory(d *derived) derivedSource { return func([]entry) (*derived, error) { return d, nil } }
+
+// readDerived returns the source of what is stored at a generation. It fails once the store has another.
+func (c *Catalog) readDerived(ctx context.Context, x *searchable, gen uint64) derivedSource {
+	view := x.view()
+	return func(part []entry) (*derived, error) {
+		hashes := make([]tool.Hash, len(part))
+		for i, e := range part {
+			hashes[i] = e.hash
+		}
+		got, err := c.o.Store.ReadDerived(ctx, view, gen, hashes, textOf)
+		if err != nil {
+			return nil, err
+		}
+		return &derived{model: view.Model.Fingerprint, vectors: got.Vectors, lent: got.Analyses}, nil
+	}
+}
+
+// buildChunk is how many tools are decoded at once.
+const buildChunk = 1024
+
+// eachChunk calls do with entries in parts, where each begins, and what was made of their tools.
+func eachChunk(entries []entry, from derivedSource, do func(start int, part []entry, have *derived) error) error {
+	for start := 0; start < len(entries); start += buildChunk {
+		part := entries[start:min(start+buildChunk, len(entries))]
+		have, err := from(part)
+		if err != nil {
+			return err
+		}
+		if err := do(start, part, have); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildSnapshot builds the index of the tools of set, whose order entries have.
+func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived) (*index.Snapshot, error) {
+	b, err := x.fillBuilder(set, entries, inMemory(have), have.model, "")
+	if err != nil {
+		return nil, err
+	}
+	snap, err := b.Snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("build the index: %w", err)
+	}
+	return snap, nil
+}
+
+// fillBuilder returns a builder that has the tools of set, whose order entries have. It decodes their analyses on all
+// processors, some at a time. Path is that of index.NewBuilder.
+func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSource, model, path string) (*index.Builder,
+	error,
+) {
+	words, docs := serverTerms(set), make([]index.Doc, min(len(entries), buildChunk))
+	decode := func(do func(start int, docs []index.Doc) error) error {
+		return eachChunk(entries, from, func(start int, part []entry, have *derived) error {
+			inParallel(len(part), func() func(i int) {
+				return func(i int) {
+					docs[i] = x.indexDocument(part[i], have)
+					docs[i].Fields[index.Server] = words[set.All()[start+i].ServerText]
+				}
+			})
+			return do(start, docs[:len(part)])
+		})
+	}
+	var lengths index.Lengths
+	err := decode(func(_ int, docs []index.Doc) error {
+		for i := range docs {
+			lengths.Add(&docs[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	o := x.o
+	o.Model = model
+	b, err := index.NewBuilder(set, lengths, o, path)
+	if err != nil {
+		return nil, fmt.Errorf("build the index: %w", err)
+	}
+	finder := newDuplicateFinder(set.All())
+	err = decode(func(start int, docs []index.Doc) error {
+		for i := range docs {
+			if err := b.Add(&docs[i]); err != nil {
+				return fmt.Errorf("build the index: %w", err)
+			}
+			finder.note(start+i, docs[i].Fields[index.Text])
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	groups := finder.groups()
+	settled := make([]settledTool, len(entries))
+	for i, e := range entries {
+		settled[i] = settledTool{e.tool, e.first}
+	}
+	b.MarkDuplicates(groups, markCopies(settled, groups))
+	return b, nil
+}
+
+// writeBuilt writes the image of a state whose analyses and vectors are only in the store, at this generation. It holds
+// neither them nor the image in memory.
+func (c *Catalog) writeBuilt(ctx context.Context, x *searchable, st *state, path string, key imageKey) (err error) {
+	from := c.readDerived(ctx, x, st.generation)
+	whole := *st
+	if err := whole.annotate(x.m.Base, from); err != nil {
+		return err
+	}
+	set := whole.visibleSet()
+	b, err := x.fillBuilder(set, whole.entries, from, x.view().Model.Fingerprint, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	sections, err := b.Image()
+	if err != nil {
+		return err
+	}
+	return writeImage(path, key, &whole, set, sections)
+}
+
+// writeImage writes the image of a state with the set that it serves and the sections of its index.
+func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) (err error) {
+	texts, err := flatfile.NewSpool(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, texts.Close()) }()
+	var (
+		rows  []toolRow
+		one   []byte
+		tools []*tool.Tool
+		said  = map[string]string{}
+	)
+	for _, e := range st.allEntries() {
+		held := ""
+		if r, ok := st.records[e.tool.ID()]; ok {
+			held = st.trust.HoldReason(formOf(r))
+		}
+		t := e.tool
+		if shown, ok := set.Get(t.ID()); ok {
+			t = shown
+		}
+		if t.ServerText != "" {
+			said[t.Server] = t.ServerText
+		}
+		at := texts.Len()
+		rows, one = appendTool(rows, one[:0], t, held)
+		rows[len(rows)-1].at = at
+		tools = append(tools, t)
+		if err := texts.Append(one); err != nil {
+			return err
+		}
+	}
+	meta, err := encodeMeta(trustedServers(tools, st.trust), said)
+	if err != nil {
+		return err
+	}
+	all := append(flatfile.Parts(meta, flatfile.Bytes(rows)), texts.Section())
+	return flatfile.Write(path, key.encode(), append(all, sections...))
+}
