@@ -4,9 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -119,12 +125,15 @@ func TestTooLongLine(t *testing.T) {
 	var answers bytes.Buffer
 	in := strings.Repeat("x", 10_000) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	l := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 64), answer: &lineWriter{w: &answers}, most: 1000}
-	got, err := io.ReadAll(l)
+	msgs, _, err := l.nextMessages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n", string(got)); diff != "" {
-		t.Errorf("passed on (-want +got):\n%s", diff)
+	if r, ok := msgs[0].(*jsonrpc.Request); !ok || len(msgs) != 1 || r.Method != "ping" || r.ID.Raw() != int64(1) {
+		t.Errorf("passed on %+v", msgs)
+	}
+	if _, _, err := l.nextMessages(); !errors.Is(err, io.EOF) {
+		t.Errorf("error %v at the end", err)
 	}
 	if diff := gocmp.Diff(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the message is too large"}}`+"\n", answers.String()); diff != "" {
 		t.Errorf("answered (-want +got):\n%s", diff)
@@ -137,18 +146,61 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		var answers bytes.Buffer
 		l := &lineReader{r: bufio.NewReaderSize(strings.NewReader(in), 16), answer: &lineWriter{w: &answers}, most: 100}
-		got, err := io.ReadAll(l)
-		if err != nil {
-			t.Fatal(err)
+		sent, read := 0, 0
+		for {
+			if _, _, err := l.nextMessages(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			read++
 		}
-		sent := 0
 		for line := range strings.Lines(in) {
 			if strings.TrimSpace(line) != "" {
 				sent++
 			}
 		}
-		if n := bytes.Count(got, []byte("\n")) + bytes.Count(answers.Bytes(), []byte("\n")); n != sent {
+		if n := read + bytes.Count(answers.Bytes(), []byte("\n")); n != sent {
 			t.Errorf("%d lines sent, %d passed on or answered", sent, n)
 		}
 	})
+}
+
+// What is read without the SDK's decoder must be read as it reads it.
+func FuzzDecodeMessage(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`, `{"jsonrpc":"2.0","method":"notifications/x"}`,
+		`{"jsonrpc":"2.0","id":"a","method":"ping","params":null}`, `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":3,"result":{}}`, `{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}`,
+		`{"jsonrpc":"2.0","id":true,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":""}`, `{"jsonrpc":"1.0","id":1,"method":"a"}`,
+		`{"jsonrpc":"2.0","id":1,"method":null}`, `{"jsonrpc":"2.0","id":1e400,"method":"a"}`, `{"JSONRPC":"2.0","id":1,"method":"a"}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		if !json.Valid([]byte(in)) {
+			return
+		}
+		got, err := decodeMessage([]byte(in))
+		want, wantErr := jsonrpc.DecodeMessage([]byte(in))
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%s: error %v, the SDK's %v", in, err, wantErr)
+		}
+		if err == nil && !reflect.DeepEqual(normalized(got), normalized(want)) {
+			t.Errorf("%s: %+v, the SDK reads %+v", in, got, want)
+		}
+	})
+}
+
+// normalized returns a message in a form that does not distinguish parameters of null from none, which mean the same.
+func normalized(m jsonrpc.Message) string {
+	r, ok := m.(*jsonrpc.Request)
+	if !ok {
+		return fmt.Sprintf("%+v", m)
+	}
+	params := string(r.Params)
+	if params == "null" {
+		params = ""
+	}
+	return fmt.Sprintf("%v %q %s", r.ID.Raw(), r.Method, params)
 }

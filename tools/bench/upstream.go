@@ -98,10 +98,10 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 	hello := map[string]any{"text": "hello"}
 	through := func(name string) map[string]any { return map[string]any{"name": name, "arguments": hello} }
 	serve := pipe(c.bin, "serve", "--stdio", "-d", data)
-	var rows []row
-	var straight time.Duration
-	for _, w := range []way{
+	ways := []way{
 		{"direct call to an upstream over stdio", "echo", hello, pipe(self, "upstream")},
+		{"the same call through a process that copies bytes", "echo", hello, pipe(self, "relay")},
+		{"the same call through the SDK's server and client alone", "echo", hello, pipe(self, "sdk-relay")},
 		{"the same call by its exposed name", "echo__echo", hello, serve},
 		{"the same call through invoke_tool", "invoke_tool", through("echo__echo"), serve},
 		{"direct call to an upstream over HTTP", "echo", hello, overHTTP(far.base)},
@@ -109,22 +109,26 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 			"the same call through invoke_tool, all over HTTP", "invoke_tool", through("far__echo"),
 			overHTTP(near.base + "/mcp"),
 		},
-	} {
-		one, many, err := timeCalls(ctx, w)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", w.what, err)
-		}
+	}
+	times, err := timeCalls(ctx, ways)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for i, w := range ways {
+		one, many := times[i].one, times[i].many
 		p50 := percentile(one, 50)
 		rows = append(rows,
 			row{w.what + ", p50 and p99", milliseconds(p50) + ", " + milliseconds(percentile(one, 99)), "", true},
 			row{fmt.Sprintf("%d of them at once, p50 and p99", together), milliseconds(percentile(many, 50)) + ", " +
 				milliseconds(percentile(many, 99)), "", true})
 		switch w.what {
-		case "direct call to an upstream over stdio":
-			straight = p50
 		case "the same call through invoke_tool":
-			rows = append(rows, timeRow("overhead of invoke_tool over a direct call, p50", p50-straight,
-				300*time.Microsecond))
+			rows = append(rows, timeRow("overhead of invoke_tool over a direct call, p50", p50-percentile(times[0].one, 50),
+				250*time.Microsecond))
+		case "the same call through invoke_tool, all over HTTP":
+			rows = append(rows, timeRow("overhead of invoke_tool over a direct call, all over HTTP, p50",
+				p50-percentile(times[i-1].one, 50), time.Millisecond))
 		}
 	}
 	return rows, nil
@@ -143,38 +147,71 @@ func importUpstreams(ctx context.Context, c config, dir, data string, servers ma
 	return err
 }
 
-// timeCalls times calls of one tool, one after the other and then all at once, after a few that are not counted, which
-// start the upstream.
-func timeCalls(ctx context.Context, w way) (one, many []time.Duration, err error) {
-	s, err := w.connect()
-	if err != nil {
-		return nil, nil, err
+// callTimes are the times of one way.
+type callTimes struct{ one, many []time.Duration }
+
+// timeCalls times calls of one tool in several ways: one call after the other, the ways in turn so that other work on the
+// machine is the same for all of them, and then all calls of a way at once. A few calls before, which start the
+// upstreams, are not counted.
+func timeCalls(ctx context.Context, ways []way) ([]callTimes, error) {
+	times, sessions := make([]callTimes, len(ways)), make([]*session, len(ways))
+	for i, w := range ways {
+		s, err := w.connect()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.what, err)
+		}
+		defer func() { _ = s.Close() }()
+		sessions[i] = s
 	}
-	defer func() { _ = s.Close() }()
-	call := func() (time.Duration, error) {
+	call := func(i int) (time.Duration, error) {
 		start := time.Now()
-		res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: w.name, Arguments: w.args})
+		res, err := sessions[i].CallTool(ctx, &mcp.CallToolParams{Name: ways[i].name, Arguments: ways[i].args})
 		took := time.Since(start)
 		if err == nil && res.IsError {
-			err = fmt.Errorf("%s answered an error: %v", w.name, res.Content)
+			err = fmt.Errorf("answered an error: %v", res.Content)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", ways[i].what, err)
 		}
 		return took, err
 	}
-	for i := range 50 + calls {
-		took, err := call()
-		if err != nil {
-			return nil, nil, err
-		}
-		if i >= 50 {
-			one = append(one, took)
+	for n := range 50 + calls {
+		for i := range ways {
+			took, err := call(i)
+			if err != nil {
+				return nil, err
+			}
+			if n >= 50 {
+				times[i].one = append(times[i].one, took)
+			}
 		}
 	}
-	many = make([]time.Duration, together)
-	faults := make([]error, together)
-	var all sync.WaitGroup
-	for i := range many {
-		all.Go(func() { many[i], faults[i] = call() })
+	for i := range ways {
+		many := make([]time.Duration, together)
+		faults := make([]error, together)
+		var all sync.WaitGroup
+		for k := range many {
+			all.Go(func() { many[k], faults[k] = call(i) })
+		}
+		all.Wait()
+		if err := errors.Join(faults...); err != nil {
+			return nil, err
+		}
+		times[i].many = many
 	}
-	all.Wait()
-	return one, many, errors.Join(faults...)
+	return times, nil
+}
+
+// callsPage measures calls alone.
+func callsPage(ctx context.Context, c config) (string, error) {
+	dir, err := os.MkdirTemp("", "tooldex-bench")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	rows, err := callRows(ctx, c, dir)
+	if err != nil {
+		return "", err
+	}
+	return speedText(ctx, rows), nil
 }
