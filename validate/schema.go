@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -36,6 +37,9 @@ type Schema struct {
 	// slow is set once a check took too long; no other is begun then.
 	slow     atomic.Bool
 	reported atomic.Bool
+	// accepted is the hash of the last value that fitted: a call is checked where misspelt arguments are corrected and
+	// again before it is made, and the second check is then cheap.
+	accepted atomic.Pointer[[sha256.Size]byte]
 }
 
 // Of returns the compiled schema. It never returns nil: check Usable. If the schema cannot be used, the first call logs
@@ -114,6 +118,10 @@ func (s *Schema) Check(value json.RawMessage) *Mismatch {
 	if s.resolved == nil || s.slow.Load() {
 		return nil
 	}
+	sum := sha256.Sum256(value)
+	if last := s.accepted.Load(); last != nil && *last == sum {
+		return nil
+	}
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
 		return newMismatch(s.source, fmt.Errorf("is not JSON: %w", err))
@@ -122,7 +130,11 @@ func (s *Schema) Check(value json.RawMessage) *Mismatch {
 	case work > maxWork:
 		return nil
 	case work <= quickWork:
-		return s.runLibrary(v)
+		m := s.runLibrary(v)
+		if m == nil {
+			s.accepted.Store(&sum)
+		}
+		return m
 	}
 	// Room for one, so that a check which is given up can still end.
 	result := make(chan *Mismatch, 1)

@@ -58,7 +58,7 @@ const (
 // way is one way to call the same tool.
 type way struct {
 	what, name string
-	args       map[string]any
+	args       func(n int) map[string]any // of call n: no two calls are the same
 	connect    func() (*session, error)
 }
 
@@ -95,8 +95,10 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 	overHTTP := func(url string) func() (*session, error) {
 		return func() (*session, error) { return connectHTTP(ctx, url) }
 	}
-	hello := map[string]any{"text": "hello"}
-	through := func(name string) map[string]any { return map[string]any{"name": name, "arguments": hello} }
+	hello := func(n int) map[string]any { return map[string]any{"text": fmt.Sprintf("hello %d", n)} }
+	through := func(name string) func(int) map[string]any {
+		return func(n int) map[string]any { return map[string]any{"name": name, "arguments": hello(n)} }
+	}
 	serve := pipe(c.bin, "serve", "--stdio", "-d", data)
 	ways := []way{
 		{"direct call to an upstream over stdio", "echo", hello, pipe(self, "upstream")},
@@ -163,9 +165,10 @@ func timeCalls(ctx context.Context, ways []way) ([]callTimes, error) {
 		defer func() { _ = s.Close() }()
 		sessions[i] = s
 	}
-	call := func(i int) (time.Duration, error) {
+	call := func(i, n int) (time.Duration, error) {
+		params := &mcp.CallToolParams{Name: ways[i].name, Arguments: ways[i].args(n)}
 		start := time.Now()
-		res, err := sessions[i].CallTool(ctx, &mcp.CallToolParams{Name: ways[i].name, Arguments: ways[i].args})
+		res, err := sessions[i].CallTool(ctx, params)
 		took := time.Since(start)
 		if err == nil && res.IsError {
 			err = fmt.Errorf("answered an error: %v", res.Content)
@@ -177,7 +180,7 @@ func timeCalls(ctx context.Context, ways []way) ([]callTimes, error) {
 	}
 	for n := range 50 + calls {
 		for i := range ways {
-			took, err := call(i)
+			took, err := call(i, n)
 			if err != nil {
 				return nil, err
 			}
@@ -191,7 +194,7 @@ func timeCalls(ctx context.Context, ways []way) ([]callTimes, error) {
 		faults := make([]error, together)
 		var all sync.WaitGroup
 		for k := range many {
-			all.Go(func() { many[k], faults[k] = call(i) })
+			all.Go(func() { many[k], faults[k] = call(i, 1_000_000+k) })
 		}
 		all.Wait()
 		if err := errors.Join(faults...); err != nil {
