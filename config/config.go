@@ -31,7 +31,7 @@ type Config struct {
 	AllowPrivate []string
 
 	Servers  []upstream.Server  // those of the file, sorted by name
-	Profiles map[string]Profile // those of the file, and of Serve.ProfilesFile, which win
+	Profiles map[string]Profile // of clients, then of the file, then of Serve.ProfilesFile; of one name, the last
 }
 
 // Enrich configures who writes search phrases for tools, and whether it happens by itself.

@@ -92,6 +92,9 @@ func Load(o Options) (*Loader, error) {
 	if path := now.Serve.ProfilesFile; path != "" {
 		l.watchFile(&watchedFile{path: path})
 	}
+	if now.DataDir != "" {
+		l.watchFile(&watchedFile{path: ClientProfilesPath(now.DataDir), optional: true})
+	}
 	return l, cmp.Or(err, buildErr)
 }
 
@@ -211,18 +214,9 @@ func (l *Loader) applyLayers(f *file) (*Config, map[string]Origin, error) {
 	if c.Select.CacheSize == 0 && origins["select.cacheSize"].Layer != "" {
 		c.Select.CacheSize = -1 // an explicit 0 means no cache; package selection takes 0 for the default
 	}
-	c.Servers, c.Profiles = f.servers, f.profiles
-	if path := c.Serve.ProfilesFile; path != "" {
-		more, err := readProfiles(path)
-		if first == nil {
-			first = err
-		}
-		c.Profiles = maps.Clone(f.profiles)
-		if c.Profiles == nil {
-			c.Profiles = map[string]Profile{}
-		}
-		maps.Copy(c.Profiles, more)
-	}
+	c.Servers = f.servers
+	profiles, err := collectProfiles(c, f)
+	c.Profiles, first = profiles, cmp.Or(first, err)
 	if first == nil && c.Audit.Required && !c.Audit.On {
 		first = UsageError{
 			"the audit log is required, and turned off", "set TOOLDEX_AUDIT=true, or TOOLDEX_AUDIT_REQUIRED=false",

@@ -152,6 +152,9 @@ func profileSchema() schema {
 	abouts := map[string]schema{
 		"mode":    stringOf("what tools/list holds; that of the whole if it is left out", Modes()...),
 		"servers": listOf("string", "whose tools there are; all if it is left out"),
+		"tools": listOf("string", "patterns server/tool: of a server that one of them names, only the tools that match one; "+
+			"a star stands for any characters"),
+		"hidden":  listOf("string", "tools that there are not, by patterns"),
 		"always":  listOf("string", "tools that are always listed"),
 		"summary": stringOf("what search_tools says of the catalogue"),
 		"confirm": stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out",

@@ -98,7 +98,7 @@ func TestMatch(t *testing.T) {
 		{"", "", true},
 		{"?", "a", false},
 	} {
-		if got := matchPattern(c.pattern, c.s); got != c.want {
+		if got := MatchPattern(c.pattern, c.s); got != c.want {
 			t.Errorf("match(%q, %q) is %v", c.pattern, c.s, got)
 		}
 	}

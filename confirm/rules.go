@@ -57,9 +57,9 @@ func (r Rules) None() bool { return (r.Mode == Off || r.Mode == "") && len(r.Too
 // Needs reports whether calls of t need confirmation.
 func (r Rules) Needs(t *tool.Tool) bool {
 	switch {
-	case matchesAny(r.Tools, t):
+	case MatchesAny(r.Tools, t):
 		return true
-	case matchesAny(r.Except, t), t.ReadOnly():
+	case MatchesAny(r.Except, t), t.ReadOnly():
 		return false
 	}
 	var hint *bool
@@ -77,18 +77,18 @@ func (r Rules) Needs(t *tool.Tool) bool {
 	return false
 }
 
-// matchesAny reports whether one of the patterns matches the tool's ID or name.
-func matchesAny(patterns []string, t *tool.Tool) bool {
+// MatchesAny reports whether one of the patterns matches the tool's ID or, if it has no slash, its name.
+func MatchesAny(patterns []string, t *tool.Tool) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if strings.Contains(p, "/") {
-			return matchPattern(p, string(t.ID()))
+			return MatchPattern(p, string(t.ID()))
 		}
-		return matchPattern(p, t.Name)
+		return MatchPattern(p, t.Name)
 	})
 }
 
-// matchPattern reports whether the pattern matches all of s.
-func matchPattern(pattern, s string) bool {
+// MatchPattern reports whether the pattern, in which a star stands for any characters, matches all of s.
+func MatchPattern(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(s, parts[0])
 	if !ok || len(parts) == 1 {

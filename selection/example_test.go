@@ -17,7 +17,7 @@ func (shop) Set() *tool.Set {
 }
 
 func Example() {
-	p := selection.Policy{Servers: []string{"orders"}}
+	p := selection.Policy{Reach: selection.Reach{Servers: []string{"orders"}}}
 	set := p.Catalog(shop{}).Set()
 	for _, t := range set.All() {
 		fmt.Println(set.Exposed(t.ID()))

@@ -4,19 +4,55 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync/atomic"
 
+	"tooldex/confirm"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
 
+// Reach says which tools exist for a profile. The zero Reach has all.
+type Reach struct {
+	Servers []string // those whose tools there are; empty means all
+	// Only holds patterns of IDs, such as "github/get_*": of a server that one of them names, only tools that match
+	// one exist. Hidden holds patterns of tools that do not exist. A star stands for any characters.
+	Only, Hidden []string
+}
+
+// limits reports whether there is any tool that does not exist.
+func (r Reach) limits() bool { return len(r.Servers)+len(r.Only)+len(r.Hidden) > 0 }
+
+// equals reports whether both say the same in the same order.
+func (r Reach) equals(other Reach) bool {
+	return slices.Equal(r.Servers, other.Servers) && slices.Equal(r.Only, other.Only) &&
+		slices.Equal(r.Hidden, other.Hidden)
+}
+
+// hasServer reports whether something of this server exists.
+func (r Reach) hasServer(name string) bool {
+	return len(r.Servers) == 0 || slices.Contains(r.Servers, name)
+}
+
+// hasTool reports whether a tool exists.
+func (r Reach) hasTool(t *tool.Tool) bool {
+	if !r.hasServer(t.Server) || confirm.MatchesAny(r.Hidden, t) {
+		return false
+	}
+	listed := slices.ContainsFunc(r.Only, func(pattern string) bool {
+		server, _, _ := strings.Cut(pattern, "/")
+		return confirm.MatchPattern(server, t.Server)
+	})
+	return !listed || confirm.MatchesAny(r.Only, t)
+}
+
 // Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is
 // used.
 type Policy struct {
-	Servers []string // those whose tools may be; empty means all
-	// Reach returns, in place of Servers, the servers of this moment; nil means Servers. It must be
-	// quick, and safe for concurrent use.
-	Reach    func() []string
+	Reach // which tools may be
+	// Current returns, in place of Reach, that of this moment; nil means Reach. It must be quick, and safe for
+	// concurrent use.
+	Current  func() Reach
 	ReadOnly bool // only tools that are annotated as changing nothing
 	// Preferred returns what the profile prefers at this moment: what it hides does not exist. Nil means that it hides
 	// nothing. It must be quick, and safe for concurrent use.
@@ -27,30 +63,25 @@ type Policy struct {
 
 // AllowsServer reports whether something of this server may be seen and called.
 func (p Policy) AllowsServer(name string) bool {
-	return allowsServer(p.reachableServers(), name)
+	return p.currentReach().hasServer(name)
 }
 
-// allowsServer reports whether name is one of servers; no servers mean all.
-func allowsServer(servers []string, name string) bool {
-	return len(servers) == 0 || slices.Contains(servers, name)
-}
-
-// reachableServers are those of this moment.
-func (p Policy) reachableServers() []string {
-	if p.Reach != nil {
-		return p.Reach()
+// currentReach is that of this moment.
+func (p Policy) currentReach() Reach {
+	if p.Current != nil {
+		return p.Current()
 	}
-	return p.Servers
+	return p.Reach
 }
 
 // Allows reports whether a tool may be seen and called.
 func (p Policy) Allows(t *tool.Tool) bool {
-	return p.allowsTool(t, p.reachableServers(), p.currentPreferences())
+	return p.allowsTool(t, p.currentReach(), p.currentPreferences())
 }
 
-// allowsTool reports whether t may be seen, given the servers and the preferences of this moment.
-func (p Policy) allowsTool(t *tool.Tool, servers []string, now *Preferred) bool {
-	return allowsServer(servers, t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
+// allowsTool reports whether t may be seen, given the reach and the preferences of this moment.
+func (p Policy) allowsTool(t *tool.Tool, reach Reach, now *Preferred) bool {
+	return reach.hasTool(t) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
 }
 
 // currentPreferences returns what is preferred now, nil for nothing.
@@ -75,11 +106,11 @@ func (p Policy) allowsID(id tool.ID) bool {
 
 // allowsEverything reports whether there is nothing to hide, ever.
 func (p Policy) allowsEverything() bool {
-	return p.Reach == nil && !p.restrictsTools(p.Servers) && p.Preferred == nil
+	return p.Current == nil && !p.restrictsTools(p.Reach) && p.Preferred == nil
 }
 
-// restrictsTools reports whether servers or ReadOnly hide any tool. Preferences may hide more.
-func (p Policy) restrictsTools(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
+// restrictsTools reports whether reach or ReadOnly hide any tool. Preferences may hide more.
+func (p Policy) restrictsTools(reach Reach) bool { return reach.limits() || p.ReadOnly }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer, so
 // that limits count allowed tools only.
@@ -99,10 +130,10 @@ type policySearcher struct {
 // Search implements tool.Searcher.
 func (s policySearcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	asked, now := q.Filter.Allow, s.policy.currentPreferences()
-	servers := s.policy.reachableServers()
-	if s.policy.restrictsTools(servers) || now.hidesAnything() {
+	reach := s.policy.currentReach()
+	if s.policy.restrictsTools(reach) || now.hidesAnything() {
 		q.Filter.Allow = func(t *tool.Tool) bool {
-			return s.policy.allowsTool(t, servers, now) && (asked == nil || asked(t))
+			return s.policy.allowsTool(t, reach, now) && (asked == nil || asked(t))
 		}
 	}
 	return s.next.Search(ctx, q)
@@ -150,27 +181,27 @@ type policyCatalog struct {
 	last   atomic.Pointer[allowedSubset]
 }
 
-// allowedSubset is the allowed part of a set, with the servers and preferences that it was computed for.
+// allowedSubset is the allowed part of a set, with the reach and preferences that it was computed for.
 type allowedSubset struct {
 	whole, allowed *tool.Set
-	servers        []string
+	reach          Reach
 	preferred      *Preferred
 }
 
-// Set implements tool.Catalog. As long as next gives the same Set, of the same servers, and the same is preferred, it
+// Set implements tool.Catalog. As long as next gives the same Set, the reach is the same, and the same is preferred, it
 // gives the same, too.
 func (c *policyCatalog) Set() *tool.Set {
 	whole := c.next.Set()
 	if whole == nil {
 		return nil
 	}
-	now, servers := c.policy.currentPreferences(), c.policy.reachableServers()
+	now, reach := c.policy.currentPreferences(), c.policy.currentReach()
 	last := c.last.Load()
-	if last == nil || last.whole != whole || last.preferred != now || !slices.Equal(last.servers, servers) {
-		last = &allowedSubset{whole: whole, allowed: whole, servers: servers, preferred: now}
-		if c.policy.restrictsTools(servers) || now.hidesAnything() || now.includesAnything() {
+	if last == nil || last.whole != whole || last.preferred != now || !last.reach.equals(reach) {
+		last = &allowedSubset{whole: whole, allowed: whole, reach: reach, preferred: now}
+		if c.policy.restrictsTools(reach) || now.hidesAnything() || now.includesAnything() {
 			last.allowed = whole.Subset(func(t *tool.Tool) *tool.Tool {
-				if !c.policy.allowsTool(t, servers, now) {
+				if !c.policy.allowsTool(t, reach, now) {
 					return nil
 				}
 				return now.markAlways(t)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -77,10 +78,24 @@ func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
 				p.Servers = append(p.Servers, fmt.Sprint("server", s))
 			}
 		}
+		only := map[string]bool{} // servers of which some tools are named
+		for _, one := range w.set.All() {
+			switch random.IntN(8) {
+			case 0:
+				p.Only, only[one.Server] = append(p.Only, string(one.ID())), true
+			case 1:
+				p.Hidden = append(p.Hidden, string(one.ID()))
+			}
+		}
 		allowed := func(server string) bool { return len(p.Servers) == 0 || slices.Contains(p.Servers, server) }
+		exists := func(one *tool.Tool) bool {
+			id := string(one.ID())
+			return allowed(one.Server) && !slices.Contains(p.Hidden, id) &&
+				(!only[one.Server] || slices.Contains(p.Only, id))
+		}
 		var want []tool.ID
 		for _, one := range w.set.All() {
-			if allowed(one.Server) {
+			if exists(one) {
 				want = append(want, one.ID())
 			}
 		}
@@ -101,7 +116,7 @@ func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
 		}
 		for _, one := range w.set.All() {
 			_, err := p.Caller(w).Call(t.Context(), tool.Call{ID: one.ID()})
-			if allowed(one.Server) != (err == nil) || err != nil && tool.CodeOf(err) != tool.NotFound {
+			if exists(one) != (err == nil) || err != nil && tool.CodeOf(err) != tool.NotFound {
 				t.Errorf("%v: a call of %s gives %v", p, one.ID(), err)
 			}
 			_, err = p.Upstreams(w).Forward(t.Context(), upstream.Request{Server: one.Server})
@@ -127,7 +142,7 @@ func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
 
 func TestQueryIsNarrowed(t *testing.T) {
 	w := newWorld(3, 5)
-	p := Policy{Servers: []string{"server1"}}
+	p := Policy{Reach: Reach{Servers: []string{"server1"}}}
 	asked := 0
 	q := tool.Query{Limit: 2, Filter: tool.Filter{Allow: func(one *tool.Tool) bool {
 		asked++
@@ -151,7 +166,7 @@ func TestQueryIsNarrowed(t *testing.T) {
 
 func TestSetIsMadeOnce(t *testing.T) {
 	w := newWorld(2, 2)
-	c := Policy{Servers: []string{"server0"}}.Catalog(w)
+	c := Policy{Reach: Reach{Servers: []string{"server0"}}}.Catalog(w)
 	first := c.Set()
 	if c.Set() != first {
 		t.Error("the set is made again though nothing changed")
@@ -170,7 +185,7 @@ func TestSetIsMadeOnce(t *testing.T) {
 func TestReach(t *testing.T) {
 	w := newWorld(3, 2)
 	var servers []string
-	p := Policy{Reach: func() []string { return servers }, Tools: w}
+	p := Policy{Current: func() Reach { return Reach{Servers: servers} }, Tools: w}
 	catalog, searcher, caller, upstreams := p.Catalog(w), p.Searcher(w), p.Caller(w), p.Upstreams(w)
 	for _, step := range []struct {
 		servers []string
@@ -197,6 +212,38 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// TestReachOfPatterns names tools by patterns.
+func TestReachOfPatterns(t *testing.T) {
+	var all []*tool.Tool
+	for _, id := range []string{"files/read", "files/read_all", "files/write", "notes/read", "notes/write", "notes/drop_all"} {
+		server, name, _ := strings.Cut(id, "/")
+		all = append(all, &tool.Tool{Server: server, Name: name})
+	}
+	set := tool.NewSet(all, "")
+	for name, tt := range map[string]struct {
+		reach Reach
+		want  string
+	}{
+		"a server's tools":    {Reach{Only: []string{"files/read*"}}, "files/read files/read_all notes/drop_all notes/read notes/write"},
+		"of all servers":      {Reach{Only: []string{"*/read"}}, "files/read notes/read"},
+		"none of a server":    {Reach{Hidden: []string{"files/*"}}, "notes/drop_all notes/read notes/write"},
+		"hidden by name":      {Reach{Hidden: []string{"write"}}, "files/read files/read_all notes/drop_all notes/read"},
+		"both, hidden wins":   {Reach{Only: []string{"files/*"}, Hidden: []string{"*_all"}}, "files/read files/write notes/read notes/write"},
+		"with servers":        {Reach{Servers: []string{"notes"}, Only: []string{"files/read", "notes/read"}}, "notes/read"},
+		"an unknown server":   {Reach{Only: []string{"gone/x"}, Hidden: []string{"gone/*"}}, "files/read files/read_all files/write notes/drop_all notes/read notes/write"},
+		"a name within names": {Reach{Only: []string{"file/read"}}, "files/read files/read_all files/write notes/drop_all notes/read notes/write"},
+	} {
+		var got []string
+		for _, one := range (Policy{Reach: tt.reach}).Catalog(&world{set: set}).Set().All() {
+			got = append(got, string(one.ID()))
+		}
+		slices.Sort(got)
+		if diff := gocmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestZeroPolicyAddsNothing(t *testing.T) {
 	w := newWorld(2, 2)
 	var p Policy
@@ -208,7 +255,7 @@ func TestZeroPolicyAddsNothing(t *testing.T) {
 
 func TestRequestsToAllPass(t *testing.T) {
 	w := newWorld(2, 2)
-	p := Policy{Servers: []string{"server0"}}
+	p := Policy{Reach: Reach{Servers: []string{"server0"}}}
 	if _, err := p.Upstreams(w).Forward(t.Context(),
 		upstream.Request{Method: "notifications/roots/list_changed"}); err != nil || len(w.asked) != 1 {
 		t.Errorf("asked %q, %v", w.asked, err)

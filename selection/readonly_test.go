@@ -16,7 +16,7 @@ func TestReadOnly(t *testing.T) {
 		{Server: "a", Name: "unsaid"},
 		{Server: "b", Name: "look", Annotations: &tool.Annotations{ReadOnlyHint: &yes}},
 	}, "")}
-	p := Policy{Servers: []string{"a"}, ReadOnly: true, Tools: w}
+	p := Policy{Reach: Reach{Servers: []string{"a"}}, ReadOnly: true, Tools: w}
 	res, err := p.Searcher(w).Search(context.Background(), tool.Query{})
 	if err != nil || len(res.Tools) != 1 || res.Tools[0].ID != "a/look" {
 		t.Errorf("a search finds %v, %v", res.Tools, err)

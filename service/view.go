@@ -162,29 +162,29 @@ func (x *Views) policyOf(key access.View) selection.Policy {
 		Preferred: func() *selection.Preferred { return x.preferences.Preferred(profile) },
 	}
 	if profile != WholeProfile || key.Server != "" {
-		out.Reach = func() []string { return x.reachableServers(profile, key.Server) }
+		out.Current = func() selection.Reach { return x.currentReach(profile, key.Server) }
 	}
 	return out
 }
 
-// reachableServers returns the servers of a profile at this moment, and only the one named server if it is not "". An
-// empty list means all.
-func (x *Views) reachableServers(profile, server string) []string {
-	var reach []string
+// currentReach returns which tools a profile has at this moment, and only those of one server if it is not "".
+func (x *Views) currentReach(profile, server string) selection.Reach {
+	var reach selection.Reach
 	if profile != WholeProfile {
 		p, ok := x.profileNamed(profile)
 		if !ok {
-			return []string{noServer}
+			return selection.Reach{Servers: []string{noServer}}
 		}
-		reach = p.Servers
+		reach = selection.Reach{Servers: p.Servers, Only: p.Tools, Hidden: p.Hidden}
 	}
 	switch {
 	case server == "":
-		return reach
-	case len(reach) == 0 || slices.Contains(reach, server):
-		return []string{server}
+	case len(reach.Servers) == 0 || slices.Contains(reach.Servers, server):
+		reach.Servers = []string{server}
+	default:
+		reach.Servers = []string{noServer}
 	}
-	return []string{noServer}
+	return reach
 }
 
 // CheckServer returns a NotFound error if the server of a view does not exist for the holders of its profile. The error

@@ -39,7 +39,7 @@ func newServersImport(a *app) *cobra.Command {
 				return openErr
 			}
 			defer a.close(s)
-			list, servers, adoptErr := clients.Plan(docs, s.Catalog.Servers(), replace)
+			list, servers, adoptErr := clients.Plan(docs, s.Catalog.Servers(), clients.PlanOptions{Replace: replace})
 			if err = errors.Join(err, adoptErr); len(list) == 0 && err == nil {
 				fmt.Fprintln(a.stderr, "no server was found\nhint: tooldex servers add adds one")
 				return silent(exitNone)
@@ -102,8 +102,7 @@ func (a *app) warnAdopted(list []clients.Found) {
 			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, makePrintable(l.Why))
 			continue
 		case clients.StateStays:
-			fmt.Fprintf(a.stderr, "warning: %s stays with %s, since it does not start here: %s\n", name, l.Client,
-				makePrintable(l.Why))
+			fmt.Fprintf(a.stderr, "warning: %s stays with %s: %s\n", name, l.Client, makePrintable(l.Why))
 			continue
 		case clients.StateDiffers:
 			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n",
@@ -112,8 +111,11 @@ func (a *app) warnAdopted(list []clients.Found) {
 		case clients.StateSelf, clients.StateKnown:
 			continue
 		}
+		if l.As != "" {
+			fmt.Fprintf(a.stderr, "another server %s is there already: that of %s becomes %s\n", name, l.Client, l.As)
+		}
 		if len(l.Lost) > 0 {
-			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect; an overlay disables tools\n", name,
+			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect here\n", name,
 				makePrintable(strings.Join(l.Lost, ", ")))
 		}
 		var f addFlags

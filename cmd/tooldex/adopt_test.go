@@ -34,12 +34,12 @@ func TestAdopt(t *testing.T) {
 		states  string
 		stored  string
 	}{
-		"as they are": {false, "one/a new, one/b new, one/c differs, two/a known, two/b differs, two/t tooldex itself, two/x unusable", "a=a b=b"},
-		"replacing":   {true, "one/a new, one/b new, one/c replaced, two/a known, two/b differs, two/t tooldex itself, two/x unusable", "a=a b=b c=c"},
+		"as they are": {false, "one/a new, one/b new, one/c differs, two/a known, two/b new, two/t tooldex itself, two/x unusable", "a=a b=b b-two=other"},
+		"replacing":   {true, "one/a new, one/b new, one/c replaced, two/a known, two/b new, two/t tooldex itself, two/x unusable", "a=a b=b c=c b-two=other"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			list, servers, err := clients.Plan(docs, stored, tt.replace)
+			list, servers, err := clients.Plan(docs, stored, clients.PlanOptions{Replace: tt.replace})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestAdopt(t *testing.T) {
 			}
 		})
 	}
-	list, _, err := clients.Plan(append(docs, doc("bad", "{")), nil, false)
+	list, _, err := clients.Plan(append(docs, doc("bad", "{")), nil, clients.PlanOptions{})
 	if tool.CodeOf(err) != tool.Invalid || len(list) != 7 {
 		t.Errorf("beside a bad file: %d servers, %v", len(list), err)
 	}

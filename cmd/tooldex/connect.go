@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +40,7 @@ type connection struct {
 	Servers []clients.Found `json:"servers"`          // those in the file before
 	Backup  string          `json:"backup,omitempty"` // the path of the file's previous content
 	Diff    string          `json:"diff,omitempty"`
+	Profile string          `json:"profile,omitempty"` // that keeps the client's lists of tools
 }
 
 func newConnect(a *app) *cobra.Command {
@@ -149,7 +149,8 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return err
 	}
 	defer a.close(s)
-	list, servers, err := clients.Plan([]*clients.Document{d}, s.Servers(), f.replace)
+	list, servers, err := clients.Plan([]*clients.Document{d}, s.Servers(),
+		clients.PlanOptions{Replace: f.replace, Moving: true})
 	if err != nil {
 		return err
 	}
@@ -160,18 +161,18 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return err
 	}
 	servers = clients.KeepFailed(list, servers, failed)
-	gone := clients.Movable(list)
-	text, err := d.Replace(own, gone)
+	k := a.keeper()
+	edit, err := k.PlanEdit(d, own, list, a.config())
 	if err != nil {
 		return err
 	}
-	out := connection{Client: client.Name, File: d.Path, Servers: list}
-	if bytes.Equal(text, d.Text) {
+	out := connection{Client: client.Name, File: d.Path, Servers: list, Profile: edit.Profile}
+	if !edit.Changes() {
 		fmt.Fprintf(a.stderr, "%s is connected already\n", client.Title)
 		return a.printConnection(f, out)
 	}
 	a.warnAdopted(list)
-	out.Diff = clients.Diff(d.Path, d.Text, text)
+	out.Diff = clients.Diff(d.Path, d.Text, edit.Text)
 	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(f, out, err)
 	}
@@ -183,12 +184,15 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 			return err
 		}
 	}
-	if out.Backup, err = a.keeper().Replace(d, text, own, gone); err != nil {
+	if out.Backup, err = k.Write(edit); err != nil {
 		return err
 	}
 	out.Written = true
 	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s to have it use tooldex; tooldex connect %s --undo takes it back\n",
 		d.Path, client.Title, client.Name)
+	if edit.Profile != "" {
+		fmt.Fprintf(a.stderr, "the profile %s keeps its lists of tools\n", edit.Profile)
+	}
 	if err := a.printConnection(f, out); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestConnectSpoiled(t *testing.T) {
 		t.Skip("runs the command many times")
 	}
 	ready := realTempDir(t)
-	const was = "{\n  // mine\n  \"mcpServers\": {},\n  \"other\": [1,  2]\n}\n"
+	const was = "{\n  // mine\n  \"mcpServers\": {\"m\": {\"command\": \"x\", \"disabledTools\": [\"y\"]}},\n  \"other\": [1,  2]\n}\n"
 	client := func(dir string) string { return filepath.Join(dir, ".cursor", "mcp.json") }
 	if err := os.MkdirAll(filepath.Dir(client(ready)), 0o700); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestConnectSpoiled(t *testing.T) {
 		return cmd
 	}
 	whole := copyOf(t, ready)
-	all, err := faultfs.Run(command(whole, "--yes"), faultfs.Plan{Dir: whole})
+	all, err := faultfs.Run(command(whole, "--yes", "--no-import"), faultfs.Plan{Dir: whole})
 	if err != nil || all.Code != exitDone {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -54,7 +54,7 @@ func TestConnectSpoiled(t *testing.T) {
 		for _, fault := range []faultfs.Fault{faultfs.Fail, faultfs.Tear} {
 			t.Run(fmt.Sprintf("%s at %d %s", fault, n+1, strings.ReplaceAll(op, "/", "_")), func(t *testing.T) {
 				dir := copyOf(t, ready)
-				out, err := faultfs.Run(command(dir, "--yes"), faultfs.Plan{Dir: dir, N: n + 1, Fault: fault})
+				out, err := faultfs.Run(command(dir, "--yes", "--no-import"), faultfs.Plan{Dir: dir, N: n + 1, Fault: fault})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -62,6 +62,7 @@ func TestConnectSpoiled(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				profile, _ := os.ReadFile(filepath.Join(dir, "data", "connect", "profiles.yaml"))
 				done := bytes.Contains(now, []byte(`"tooldex"`)) && bytes.Contains(now, []byte("// mine"))
 				kept, _ := filepath.Glob(filepath.Join(dir, "data", "connect", "cursor", "*.before"))
 				switch {
@@ -71,8 +72,10 @@ func TestConnectSpoiled(t *testing.T) {
 					t.Error("it was acknowledged, and the client's file is as it was")
 				case done && len(kept) != 1:
 					t.Error("the client's file was changed, and what it held is not kept")
+				case done && !bytes.Contains(profile, []byte("m/y")):
+					t.Error("the client's file was changed, and its list of tools is not kept")
 				}
-				if text, err := command(dir, "--yes").CombinedOutput(); err != nil {
+				if text, err := command(dir, "--yes", "--no-import").CombinedOutput(); err != nil {
 					t.Fatalf("again: %v\n%s", err, text)
 				}
 				if text, err := command(dir, "--undo").CombinedOutput(); err != nil {

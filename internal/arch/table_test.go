@@ -73,7 +73,7 @@ var table = map[string]rule{
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
-		imports: []string{"tool", "upstream", "store", "internal/vector", "internal/orderedjson"},
+		imports: []string{"tool", "confirm", "upstream", "store", "internal/vector", "internal/orderedjson"},
 		doc:     "Package selection decides which tools a session may see and call.",
 	},
 	"knowledge": {

@@ -1,13 +1,10 @@
 package clients
 
 import (
-	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -19,44 +16,6 @@ func Diff(path string, before, after []byte) string {
 	text := string(diff.Diff(path, before, path+" (new)", after))
 	_, text, _ = strings.Cut(text, "\n") // the first line repeats the names that follow
 	return text
-}
-
-// Replace keeps what the document's file holds, writes text in its place, and returns the path of the backup. Own is
-// the server that the text adds, gone are those that it leaves out. If the write fails without effect, the backup is
-// removed again.
-func (k Keeper) Replace(d *Document, text []byte, own Own, gone []Entry) (string, error) {
-	const private = 0o600
-	c := Change{
-		Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(),
-		Own: own.Name, Written: Sum(text),
-	}
-	for _, e := range gone {
-		c.Gone = append(c.Gone, Taken{Section: e.Section, Name: e.Name})
-	}
-	was := d.Text
-	if info, err := os.Stat(d.Path); err == nil {
-		c.Mode = info.Mode().Perm()
-	}
-	if !d.Exists { // Write distinguishes a missing file, nil, from an empty one
-		was = nil
-	} else if was == nil {
-		was = []byte{}
-	}
-	if err := k.Keep(c, d.Text); err != nil {
-		return "", err
-	}
-	kept, _, err := k.Last(d.Client, d.Path)
-	if err != nil {
-		return "", err
-	}
-	if err := Write(d.Path, was, text, c.Mode); err != nil {
-		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) ||
-			errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
-			_ = k.Forget(kept) // the failed write matters more
-		}
-		return "", err
-	}
-	return kept.Before(), nil
 }
 
 // Restore returns the text of a file that the client has changed since, now, with the servers put back that it had

@@ -26,6 +26,8 @@ type File struct {
 	Dialect  Dialect
 	Project  bool // belongs to one project rather than to the user
 	Typed    bool // servers have a member "type"
+	// Permissions are the paths of files with rules that forbid tools, as Claude Code has them.
+	Permissions []string
 }
 
 // Client is a program that uses MCP servers.
@@ -156,9 +158,16 @@ func claudeCode(p Place) []File {
 	if p.Dir != "" {
 		sections = [][]string{{"mcpServers"}, {"projects", p.Dir, "mcpServers"}}
 	}
+	settings := p.inHome(".claude", "settings.json")
+	if dir := p.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		settings = filepath.Join(dir, "settings.json")
+	}
+	permissions := slices.DeleteFunc([]string{
+		settings, p.inProject(".claude", "settings.json"), p.inProject(".claude", "settings.local.json"),
+	}, func(path string) bool { return path == "" })
 	return []File{
-		{Path: path, Sections: sections, Typed: true},
-		{Path: p.inProject(".mcp.json"), Sections: plain, Project: true, Typed: true},
+		{Path: path, Sections: sections, Typed: true, Permissions: permissions},
+		{Path: p.inProject(".mcp.json"), Sections: plain, Project: true, Typed: true, Permissions: permissions},
 	}
 }
 

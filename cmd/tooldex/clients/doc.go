@@ -4,9 +4,9 @@
 // as it was read: [Document.Servers] lists what is configured there, and [Document.Replace] writes one server in the
 // place of others. [Plan] decides what an import does with the servers of several documents.
 //
-// To change a file, callers take these steps: Read, Replace, Keeper.Keep, and then Write with the text that Read
-// returned, which refuses a file that has changed since. To undo it: Keeper.Last, [Undo], if that reports false
-// [Document.Restore] and Write, and then Keeper.Forget.
+// To change a file, callers take these steps: Read, [Keeper.PlanEdit] and [Keeper.Write], which refuses a file that has
+// changed since. To undo it: Keeper.Last, [Undo], if that reports false [Document.Restore] and Write, and then
+// Keeper.Forget. A client's filter of tools is kept in a profile of tooldex ([ProfileChange]), which Forget takes back.
 //
 // # What may be relied on
 //

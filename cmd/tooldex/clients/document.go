@@ -22,6 +22,7 @@ type Document struct {
 	File
 	Text   []byte // nil for a file that does not exist
 	Exists bool
+	Denied []string // rules of the client's permissions that forbid tools
 }
 
 // Own is the server that is written into a client's file: tooldex itself.
@@ -38,6 +39,8 @@ type Entry struct {
 	Server  upstream.Server
 	Err     error    // why it cannot be used; Server then has only a name
 	Lost    []string // keys that have a meaning for the client only
+	Filter  Filter   // which of its tools the client shows
+	Stays   string   // why it has to stay with the client; "" if it need not
 }
 
 // Read reads a client's file without parsing it. A missing file is an empty document. The error is Invalid for a file
@@ -50,7 +53,8 @@ func Read(f File) (*Document, error) {
 	case err != nil:
 		return nil, readError(f.Path, err)
 	}
-	return &Document{File: f, Text: text, Exists: true}, nil
+	denied, err := readDenied(f.Permissions)
+	return &Document{File: f, Text: text, Exists: true, Denied: denied}, err
 }
 
 // Servers lists the servers of the document, by section and then in the order of their names. The error is Invalid for
@@ -69,7 +73,14 @@ func (d *Document) Servers() ([]Entry, error) {
 				continue
 			}
 			e := Entry{Name: name, Section: section, Server: upstream.Server{Name: name}}
-			e.Lost = lostKeys(value, d.Format)
+			var err error
+			if e.Filter, err = d.Dialect.entryFilter(value); err == nil {
+				err = d.separateFilter(tree, name, &e.Filter)
+			}
+			if err != nil {
+				e.Stays = err.Error()
+			}
+			e.Lost = lostKeys(value, d.Format, e.Filter)
 			if server, err := d.parseServer(name, value); err != nil {
 				e.Err = err
 			} else {

@@ -21,7 +21,7 @@ import (
 // and NNNNNN.json with the Change, numbered in a folder of the client. Only their owner can read these files, since
 // they hold secrets. Two processes must not use a Dir at the same time.
 type Keeper struct {
-	Dir string // made by Keep
+	Dir string // the folder connect of the data directory, made by Keep
 }
 
 // Change is one change of a client's file, with what Undo needs.
@@ -34,6 +34,8 @@ type Change struct {
 	Own     string      `json:"own"`     // the name of the server that was added
 	Gone    []Taken     `json:"gone"`    // the servers that were taken out
 	Written string      `json:"written"` // the SHA-256 of what was written, in hexadecimal
+	// Profile is the change of the client's profile; nil if there was none.
+	Profile *ProfileChange `json:"profile,omitempty"`
 
 	file string // of the keeper, without extension; only Last sets it
 }
@@ -132,8 +134,14 @@ func (k Keeper) Last(client, path string) (Change, []byte, error) {
 // Before returns the path of the backup. The change must come from Last.
 func (c Change) Before() string { return c.file + ".before" }
 
-// Forget removes a change and its backup. The change must come from Last.
+// Forget removes a change and its backup, and makes the client's profile what it was before. The change must come from
+// Last.
 func (k Keeper) Forget(c Change) error {
+	if c.Profile != nil {
+		if err := k.setProfile(c.Profile.Name, c.Profile.Before); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(os.Remove(c.file+".json"), os.Remove(c.Before())); err != nil {
 		return backupError(k.Dir, err)
 	}

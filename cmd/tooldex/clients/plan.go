@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tooldex/config"
@@ -19,13 +20,14 @@ const (
 	StateReplaced = "replaced"       // it replaces the stored one
 	StateDiffers  = "differs"        // the stored one of that name is configured otherwise, and stays
 	StateUnusable = "unusable"       // Found.Why says why
-	StateStays    = "stays"          // it does not start here, and stays with the client; Found.Why says why
+	StateStays    = "stays"          // it stays with the client; Found.Why says why
 	StateSelf     = "tooldex itself" // asking it for its tools would never end
 )
 
 // Found is a server of a client's file, and what an import does with it.
 type Found struct {
 	Server string   `json:"server"`
+	As     string   `json:"as,omitempty"` // its name in tooldex, if that is another
 	Client string   `json:"client"`
 	File   string   `json:"file"`
 	State  string   `json:"state"`            // one of the states above
@@ -43,7 +45,7 @@ func KeepFailed(list []Found, servers []upstream.Server, failed map[string]error
 		switch f.State {
 		case StateNew, StateReplaced, StateKnown:
 			if err := failed[f.Entry.Server.Name]; err != nil {
-				list[i].State, list[i].Why = StateStays, err.Error()
+				list[i].State, list[i].Why = StateStays, "it does not start here: "+err.Error()
 			}
 		}
 	}
@@ -89,13 +91,21 @@ func AnyFile(path string) File {
 	}}
 }
 
+// PlanOptions says what happens to the servers of a plan.
+type PlanOptions struct {
+	Replace bool // they win over stored servers of the same name
+	// Moving means that they leave the clients' files: filters of tools are kept, so that what cannot be kept stays, and
+	// a server whose name a stored one has gets another name.
+	Moving bool
+}
+
 // Plan returns what an import does with the servers of some files, and the servers to store. Of several with one name
-// the first counts, and later ones differ or are known; with replace it wins over a stored one. Plan changes nothing.
-// The servers of readable files are returned together with the joined errors of the others.
-func Plan(docs []*Document, stored []upstream.Server, replace bool) ([]Found, []upstream.Server, error) {
-	have, fresh := map[string]upstream.Server{}, map[string]bool{}
+// that are configured otherwise, the first keeps it, and the later ones have the client's name added. Plan changes
+// nothing. The servers of readable files are returned together with the joined errors of the others.
+func Plan(docs []*Document, stored []upstream.Server, o PlanOptions) ([]Found, []upstream.Server, error) {
+	p := planner{o: o, have: map[string]upstream.Server{}, met: map[string]bool{}, fresh: map[string]bool{}}
 	for _, s := range stored {
-		have[s.Name] = s
+		p.have[s.Name] = s
 	}
 	list := []Found{}
 	var servers []upstream.Server
@@ -104,29 +114,74 @@ func Plan(docs []*Document, stored []upstream.Server, replace bool) ([]Found, []
 		entries, err := d.Servers()
 		errs = errors.Join(errs, err)
 		for _, e := range entries {
-			one := Found{
-				Server: e.Name, Client: d.Client, File: d.Path, State: StateNew, Target: config.ServerTarget(e.Server),
-				Lost: e.Lost, Entry: e,
-			}
-			same, known := have[e.Name]
-			switch {
-			case e.Err != nil:
-				one.State, one.Why = StateUnusable, e.Err.Error()
-			case config.IsTooldex(e.Server):
-				one.State = StateSelf
-			case known && reflect.DeepEqual(same, e.Server):
-				one.State = StateKnown
-			case known && replace && !fresh[e.Name]:
-				one.State = StateReplaced
-			case known:
-				one.State = StateDiffers
-			}
+			one := p.place(d, e)
 			if one.State == StateNew || one.State == StateReplaced {
-				have[e.Name], fresh[e.Name] = e.Server, true
-				servers = append(servers, e.Server)
+				servers = append(servers, one.Entry.Server)
 			}
 			list = append(list, one)
 		}
 	}
 	return list, servers, errs
+}
+
+// planner decides about one server after the other.
+type planner struct {
+	o          PlanOptions
+	have       map[string]upstream.Server // by name
+	met, fresh map[string]bool            // names of servers of the plan, and of those that it stores
+}
+
+// place decides about a server.
+func (p planner) place(d *Document, e Entry) Found {
+	out := Found{
+		Server: e.Name, Client: d.Client, File: d.Path, Target: config.ServerTarget(e.Server), Lost: e.Lost, Entry: e,
+	}
+	if !p.o.Moving {
+		out.Lost = slices.Sorted(slices.Values(slices.Concat(e.Lost, e.Filter.Keys)))
+	}
+	switch {
+	case e.Err != nil:
+		out.State, out.Why = StateUnusable, e.Err.Error()
+		return out
+	case config.IsTooldex(e.Server):
+		out.State = StateSelf
+		return out
+	case p.o.Moving && e.Stays != "":
+		out.State, out.Why = StateStays, e.Stays
+		return out
+	}
+	out.State = p.state(&out.Entry.Server, d.Client)
+	if name := out.Entry.Server.Name; name != e.Name {
+		out.As = name
+	}
+	if name := out.Entry.Server.Name; out.State != StateDiffers {
+		p.met[name] = true
+		if out.State != StateKnown {
+			p.have[name], p.fresh[name] = out.Entry.Server, true
+		}
+	}
+	return out
+}
+
+// state returns what becomes of a server that can be used, and gives it another name if its own is taken.
+func (p planner) state(s *upstream.Server, client string) string {
+	wanted := s.Name
+	for n := 1; ; n++ {
+		same, known := p.have[s.Name]
+		switch {
+		case !known:
+			return StateNew
+		case reflect.DeepEqual(same, *s):
+			return StateKnown
+		case p.o.Replace && !p.fresh[s.Name]:
+			return StateReplaced
+		case !p.o.Moving && !p.met[s.Name]:
+			s.Name = wanted
+			return StateDiffers
+		}
+		s.Name = wanted + "-" + safeName(strings.TrimSuffix(client, filepath.Ext(client)))
+		if n > 1 {
+			s.Name += "-" + strconv.Itoa(n)
+		}
+	}
 }

@@ -88,8 +88,9 @@ var (
 	}
 )
 
-// lostKeys lists the keys of a server, sorted, that would no longer have an effect under tooldex.
-func lostKeys(server any, f Format) []string {
+// lostKeys lists the keys of a server, sorted, that would no longer have an effect under tooldex. Those of its filter
+// are not among them.
+func lostKeys(server any, f Format, filter Filter) []string {
 	known := jsonKeys
 	if f == TOML {
 		known = tomlKeys
@@ -97,7 +98,7 @@ func lostKeys(server any, f Format) []string {
 	m, _ := server.(map[string]any)
 	var out []string
 	for _, key := range sortedKeys(m) {
-		if !slices.Contains(known, key) {
+		if !slices.Contains(known, key) && !slices.Contains(filter.Keys, key) {
 			out = append(out, key)
 		}
 	}
