@@ -133,6 +133,16 @@ func (g *Gateway) Logout(server string) (bool, error) {
 	return true, nil
 }
 
+// LoggedIn reports whether tokens of a login to a server are stored, whether or not the server accepts them still.
+func (g *Gateway) LoggedIn(server string) bool {
+	file := tokenFile(g.opts.Dir, server)
+	if file == "" {
+		return false
+	}
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 // Forget removes what is kept in dir, as Options.Dir has it, of a server that is no more: its features,
 // its tokens, and why it failed.
 func Forget(dir, server string) error {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,7 +95,7 @@ func (g *loadShedder) gateOf(c echo.Context) *limit.Gate {
 	// the protocol's library refuses a header that contradicts the body
 	case isStream(c) && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen"):
 		return g.streams
-	case isStream(c), strings.HasSuffix(path, callSuffix), strings.HasSuffix(path, startSuffix):
+	case isStream(c), waitsForUpstream(path):
 		return g.calls
 	}
 	return g.requests

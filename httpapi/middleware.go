@@ -116,6 +116,11 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 	return nil
 }
 
+// waitsForUpstream reports whether the answer of a path takes as long as an upstream server does.
+func waitsForUpstream(path string) bool {
+	return strings.HasSuffix(path, callSuffix) || strings.HasSuffix(path, startSuffix) || strings.HasSuffix(path, trySuffix)
+}
+
 // boundRequest limits the size and the time of a request. A call of a tool, and the start of a server, takes as long as
 // the upstream is given.
 func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
@@ -130,8 +135,7 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
-		endless := isStream(c) || strings.HasSuffix(r.URL.Path, callSuffix) ||
-			strings.HasSuffix(r.URL.Path, startSuffix)
+		endless := isStream(c) || waitsForUpstream(r.URL.Path)
 		var end time.Time
 		if !endless {
 			end = time.Now().Add(s.o.Timeout + l.bodyTime)

@@ -92,7 +92,8 @@ func allOutcomes() []outcome {
 var namesSomething = [...]string{
 	"selectTools", "getPreferences", "putPreferences", "getTool", "callTool", "feedback", "startServer", "stopServer",
 	"serverLog", "approve",
-	"getOverlay", "putOverlay", "insight", "metrics",
+	"getOverlay", "putOverlay", "insight", "metrics", "getServer", "putServer", "deleteServer", "enableServer",
+	"disableServer", "tryServer", "loginServer", "logoutServer",
 }
 
 // componentName is the outcome's name among the components.

@@ -95,6 +95,23 @@ func (s *Server) routes() []route {
 		getRoute("/api/servers/{server}/log", "serverLog", "What a server printed last, and what happened to it",
 			s.getServerLog).
 			withAnswer(typeOf[serverLog]()),
+		getRoute(serversPath+"{server}", "getServer", "The configuration of a server, without its secrets", s.getServer).
+			withAnswer(typeOf[ServerSettings]()),
+		putRoute(serversPath+"{server}", "putServer", "Add a server or change it; it is not started", s.putServer).
+			withQuery(createParams).withBody(typeOf[ServerSettings]()).withAnswer(typeOf[savedServer]()),
+		deleteRoute(serversPath+"{server}", "deleteServer", "Remove a server and its tools", s.deleteServer).
+			withAnswer(typeOf[health]()),
+		postRoute(serversPath+"{server}/enable", "enableServer", "Enable a server and its tools", s.enableServer).
+			withAnswer(typeOf[health]()),
+		postRoute(serversPath+"{server}/disable", "disableServer", "Stop a server and disable its tools", s.disableServer).
+			withAnswer(typeOf[health]()),
+		postRoute(serversPath+"{server}"+trySuffix, "tryServer", "Start a server once, with what it prints; nothing is stored",
+			s.tryServer).
+			withBody(typeOf[ServerSettings]()).withAnswer(typeOf[ServerTrial]()),
+		postRoute(serversPath+"{server}/login", "loginServer", "Begin a login to a server that asks for one", s.loginServer).
+			withAnswer(typeOf[loginStart]()),
+		postRoute(serversPath+"{server}/logout", "logoutServer", "Forget the login to a server", s.logoutServer).
+			withAnswer(typeOf[health]()),
 		getRoute(quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", s.listQuarantine).
 			withAnswer(typeOf[ReviewList]()),
 		postRoute(quarantinePath+"/approve", "approve", "Approve tools in the form that was shown", s.approveTools).
@@ -113,7 +130,7 @@ func (s *Server) routes() []route {
 	}
 }
 
-// getRoute, postRoute and putRoute return a route without parameters, body and answer.
+// getRoute, postRoute, putRoute and deleteRoute return a route without parameters, body and answer.
 func getRoute(path, id, summary string, handle echo.HandlerFunc) route {
 	return route{method: http.MethodGet, path: path, id: id, summary: summary, handle: handle}
 }
@@ -124,6 +141,10 @@ func postRoute(path, id, summary string, handle echo.HandlerFunc) route {
 
 func putRoute(path, id, summary string, handle echo.HandlerFunc) route {
 	return route{method: http.MethodPut, path: path, id: id, summary: summary, handle: handle}
+}
+
+func deleteRoute(path, id, summary string, handle echo.HandlerFunc) route {
+	return route{method: http.MethodDelete, path: path, id: id, summary: summary, handle: handle}
 }
 
 // withQuery returns r with the parameters that its handler reads.

@@ -57,6 +57,8 @@ type Options struct {
 	Quarantine Quarantine
 	// Operator starts and stops servers; nil turns that off.
 	Operator Operator
+	// Editor changes which servers are configured; nil turns that off.
+	Editor ServerEditor
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
 	// Trace is called with every request as it begins. It returns the context for what is done for the request, and a

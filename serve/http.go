@@ -80,7 +80,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 	}
 	if key.Profile == service.WholeProfile { // these report on all servers and tools
 		o.Metrics, o.Prometheus, o.Overlays, o.Insight = views.Meter, views.Meter, edits, edits
-		o.Operator, o.Quarantine = all.http.Operator, s.Catalog
+		o.Operator, o.Editor, o.Quarantine = all.http.Operator, all.http.Editor, s.Catalog
 	}
 	if key == (access.View{}) { // it answers for all others, too
 		o.Catalog = s.Catalog // hidden tools as well, or nobody could show them again

@@ -64,6 +64,7 @@ type server struct {
 	views     *service.Views
 	all       *surfaces
 	updater   *updater
+	editor    *serverEditor
 }
 
 // Run serves until ctx ends or the client on standard input goes away. It returns when clients have their answers, or
@@ -116,6 +117,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	err = s.runTransports(ctx, stop, transports)
 	s.updater.wait()
+	s.editor.wait()
 	_ = s.views.Audit.Served(context.WithoutCancel(ctx), audit.Stop, o.Version, "") // a failure is in the log
 	return errors.Join(err, s.gateway.Close(), s.service.Learner.Close(), s.views.Meter.Close(), s.views.Audit.Close())
 }
@@ -147,9 +149,10 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 		AnswerWithin: time.Duration(s.service.Config().Serve.AnswerWithin) * time.Second,
 	})
 	s.all.read = s.updater.ready
+	s.editor = newServerEditor(ctx, s.service, s.gateway, s.all.catalogChanged)
 	cfg := s.service.Config().Serve
 	s.all.http = httpapi.Options{
-		Upstreams: s.gateway, Operator: s.gateway, Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate,
+		Upstreams: knownStates{s.gateway, s.service}, Operator: operator{s.gateway, s.updater}, Editor: s.editor, Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate,
 		Hosts: cfg.Hosts, Origins: cfg.Origins, Version: s.o.Version, Logger: s.o.Logger,
 	}
 	return nil

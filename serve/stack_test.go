@@ -88,7 +88,11 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 		AnyHost: true, Logger: slog.New(slog.DiscardHandler), MaxSessions: cfg.Serve.MaxSessions,
 		Related: s.Engine, Learner: s.Learner, Enricher: enrich.New(s.Catalog),
 	})
-	st.all.http = httpapi.Options{Upstreams: gw, Access: gate, Logger: slog.New(slog.DiscardHandler)}
+	editor := newServerEditor(t.Context(), s, gw, st.all.catalogChanged)
+	t.Cleanup(editor.wait)
+	st.all.http = httpapi.Options{
+		Upstreams: knownStates{gw, s}, Operator: gw, Editor: editor, Access: gate, Logger: slog.New(slog.DiscardHandler),
+	}
 	t.Cleanup(func() { _ = st.all.shutdownAll(0) })
 	whole, err := st.all.surfaceOf(access.View{})
 	if err != nil {

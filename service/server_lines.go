@@ -40,17 +40,11 @@ func (s *Service) ServerLines() []ServerLine {
 	out := []ServerLine{}
 	for _, one := range s.Servers() {
 		l := ServerLine{
-			Name: one.Name, Transport: one.Transport, Target: config.ServerTarget(one), Tools: tools[one.Name],
+			Name: one.Name, Transport: transportOf(one), Target: config.ServerTarget(one), Tools: tools[one.Name],
 			Disabled: one.Disabled,
 		}
 		if !one.Disabled {
 			l.setState(status[one.Name], s.UpstreamDir())
-		}
-		if l.Transport == "" {
-			l.Transport = upstream.HTTP
-			if one.Command != "" {
-				l.Transport = upstream.Stdio
-			}
 		}
 		out = append(out, l)
 		delete(tools, one.Name)

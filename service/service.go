@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -285,17 +284,20 @@ func (s *Service) Unread(servers []upstream.Server) []upstream.Server {
 	})
 }
 
-// RemoveServer removes a server and its tools, whether it was configured or came from a file. The error is NotFound if
-// there is none of that name.
+// RemoveServer removes a server, its tools and what is kept of it, whether it was configured or came from a file. The
+// error is NotFound if there is none of that name, and Invalid for one of the configuration file.
 func (s *Service) RemoveServer(ctx context.Context, name string) error {
-	_, err := s.Catalog.Remove(ctx, name)
-	if err != nil && tool.CodeOf(err) == tool.NotFound {
-		return &tool.Error{
-			Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no server named %q", name),
-			Hint: "tooldex servers list shows them",
-		}
+	if err := s.checkStored("remove server", name); err != nil {
+		return err
 	}
-	return err
+	_, err := s.Catalog.Remove(ctx, name)
+	switch {
+	case tool.CodeOf(err) == tool.NotFound:
+		return unknownServer("remove", name)
+	case err != nil || s.UpstreamDir() == "":
+		return err
+	}
+	return gateway.Forget(s.UpstreamDir(), name)
 }
 
 // Trust returns the current settings of trust. Servers of the configuration file may be trusted one by one.
@@ -358,6 +360,14 @@ func UpstreamDir(dataDir string) string { return filepath.Join(dataDir, "upstrea
 // options that depend on the service, whatever o says. Searches rank by the server states of the gateway that was made
 // last. The caller closes it.
 func (s *Service) NewGateway(o gateway.Options) *gateway.Gateway {
+	gw := gateway.New(s.gatewayOptions(o))
+	gw.Set(s.Servers())
+	s.states.gateway.Store(gw)
+	return gw
+}
+
+// gatewayOptions returns o with the options that depend on the service.
+func (s *Service) gatewayOptions(o gateway.Options) gateway.Options {
 	counts := &toolCounts{}
 	c := s.Config()
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Duration(c.StartTimeout)*time.Second)
@@ -366,10 +376,7 @@ func (s *Service) NewGateway(o gateway.Options) *gateway.Gateway {
 	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
 	o.Dir = s.UpstreamDir()
 	o.LookupEnv, o.EnvNames = config.LookupEnv, config.EnvNames
-	gw := gateway.New(o)
-	gw.Set(s.Servers())
-	s.states.gateway.Store(gw)
-	return gw
+	return o
 }
 
 // toolCounts counts the tools of servers, once for each state of the catalogue, since searches ask often. It is safe

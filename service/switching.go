@@ -108,23 +108,20 @@ func (s *Service) isSwitched(id tool.ID, enabled bool) bool {
 // is Invalid.
 func (s *Service) SwitchServers(ctx context.Context, names []string, enabled bool) error {
 	var changed []upstream.Server
-	named := func(name string) func(upstream.Server) bool {
-		return func(one upstream.Server) bool { return one.Name == name }
-	}
 	for _, name := range names {
-		hint := ""
+		if err := s.checkStored("switch server", name); err != nil {
+			return err
+		}
 		stored := s.Catalog.Servers()
-		i := slices.IndexFunc(stored, named(name))
+		i := slices.IndexFunc(stored, isNamed(name))
 		switch {
-		case slices.ContainsFunc(s.Config().Servers, named(name)):
-			hint = "it is in the configuration file: set disabled there"
 		case i < 0 && hasTools(s.Catalog.Set(), name):
-			hint = "its tools come from a file: tooldex tools disable '" + name + "/*' disables them"
+			return &tool.Error{
+				Code: tool.Invalid, Op: "switch server", Msg: name + " cannot be switched",
+				Hint: "its tools come from a file: tooldex tools disable '" + name + "/*' disables them",
+			}
 		case i < 0:
 			return unknownServer("switch server", name)
-		}
-		if hint != "" {
-			return &tool.Error{Code: tool.Invalid, Op: "switch server", Msg: name + " cannot be switched", Hint: hint}
 		}
 		server := stored[i]
 		server.Disabled = !enabled

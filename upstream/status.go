@@ -12,7 +12,8 @@ const (
 	Starting   State = "starting"   // it is being started, or waits for its turn
 	Installing State = "installing" // a package runner such as npx is installing it
 	Running    State = "running"
-	Failed     State = "failed" // the last start or call failed
+	Failed     State = "failed"   // the last start or call failed
+	Off        State = "disabled" // it is not started, and its tools are disabled
 )
 
 // LogSource says who wrote a LogLine.

@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/catalog/sources"
-	"tooldex/gateway"
 	"tooldex/service"
-	"tooldex/tool"
 	"tooldex/upstream"
 )
 
@@ -56,18 +54,12 @@ func newServersAdd(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			verb := "added"
-			for _, had := range s.Catalog.Servers() {
-				switch {
-				case had.Name != server.Name || service.SameServer(had, server):
-				case !f.replace:
-					return &tool.Error{Code: tool.Invalid, Op: "add server", Msg: "there is another server named " +
-						server.Name, Hint: "choose another name, or give --replace"}
-				default:
-					verb = "replaced"
-				}
-			}
-			if err := s.SaveServers(cmd.Context(), []upstream.Server{server}); err != nil {
+			replaced, err := s.PutServer(cmd.Context(), server, f.replace)
+			if err != nil {
 				return err
+			}
+			if replaced {
+				verb = "replaced"
 			}
 			fmt.Fprintf(a.stderr, "%s server %s\n", verb, server.Name)
 			if f.noImport || server.Disabled {
@@ -210,9 +202,6 @@ func newServersRemove(a *app) *cobra.Command {
 			defer a.close(s)
 			for _, name := range args {
 				if err := s.RemoveServer(cmd.Context(), name); err != nil {
-					return err
-				}
-				if err := gateway.Forget(service.UpstreamDir(a.config().DataDir), name); err != nil {
 					return err
 				}
 				fmt.Fprintf(a.stderr, "removed server %s\n", name)

@@ -162,7 +162,7 @@ var table = map[string]rule{
 	"service": {
 		imports: []string{
 			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
-			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
+			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},

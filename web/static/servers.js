@@ -1,8 +1,9 @@
-// The upstream servers: their state, starting and stopping them, and their output.
+// The upstream servers: their state, starting, changing and removing them, and their output.
 
 import { get, path, post } from './api.js';
 import { badge, empty, fail, fmt, h, id, replace, toast } from './dom.js';
 import { Quarantine } from './quarantine.js';
+import { loginServer, logLines, removeServer, serverForm } from './serverform.js';
 import { loadCatalogue } from './state.js';
 
 const every = 3000; // milliseconds between two requests
@@ -13,6 +14,7 @@ const states = {
   known: ['at rest', '', 'it starts when one of its tools is called'],
   starting: ['starting', '', 'it is being started, or waits for its turn'],
   installing: ['installing', '', 'its package is being installed'],
+  disabled: ['disabled', '', 'it is not started, and its tools are disabled'],
   configured: ['not reached yet', '', 'it starts when one of its tools is called'],
 };
 
@@ -21,7 +23,8 @@ export function serversView(host) {
   const files = h('section', { class: 'section', hidden: true });
   const says = h('p', { class: 'lead' });
   const quarantine = new Quarantine();
-  replace(host, h('div', { class: 'page' }, h('h2', null, 'Servers'), says, quarantine.element, list, files));
+  const add = () => h('button', { type: 'button', class: 'primary', onclick: () => serverForm('', refresh) }, 'Add a server');
+  replace(host, h('div', { class: 'page' }, h('div', { class: 'page-head' }, h('h2', null, 'Servers'), add()), says, quarantine.element, list, files));
   const cards = new Map();
 
   async function look() {
@@ -30,11 +33,19 @@ export function serversView(host) {
       const { servers } = await get('api/servers');
       show(servers);
     } catch (err) {
-      says.textContent = err.message;
+      says.textContent = '';
+      if (cards.size === 0) replace(list, h('li', null, empty('The servers cannot be read', err.message, err.hint ?? '')));
+      else says.textContent = `This may be out of date: ${err.message}`;
     }
   }
 
   let drawn = '';
+
+  // refresh shows a change of the servers and of their tools.
+  function refresh() {
+    loadCatalogue().catch(fail);
+    return look();
+  }
 
   function show(all) {
     const servers = all.filter((s) => s.transport);
@@ -45,14 +56,16 @@ export function serversView(host) {
     files.hidden = dumps.length === 0;
     if (now !== drawn) {
       drawn = now;
-      replace(files, h('h3', null, 'Known from files'), h('p', { class: 'muted' }, 'Their tools are found, but cannot be called: add the servers with tooldex servers add.'),
-        h('ul', { class: 'file-servers' }, dumps.map((s) => h('li', null, h('span', null, s.server), toolsOf(s)))));
+      replace(files, h('h3', null, 'Known from files'), h('p', { class: 'muted' }, 'Their tools are found, but cannot be called until the servers are added.'),
+        h('ul', { class: 'file-servers' }, dumps.map((s) => h('li', null, h('span', null, s.server), toolsOf(s),
+          h('button', { type: 'button', class: 'quiet small', 'aria-label': `Remove ${s.server}`, onclick: () => removeServer(s.server, refresh) }, '×')))));
     }
     if (all.length === 0) {
       cards.clear();
-      replace(list, h('li', null, empty('No servers yet', 'tooldex import FILE takes an mcpServers file, tooldex servers add a single one.')));
+      if (!list.querySelector('.ways')) replace(list, h('li', null, firstStart(add())));
       return;
     }
+    list.querySelector(':scope > li:not(.card)')?.remove();
     const names = new Set(servers.map((s) => s.server));
     for (const [name, card] of cards) {
       if (names.has(name)) continue;
@@ -61,12 +74,13 @@ export function serversView(host) {
     }
     servers.forEach((s, i) => {
       let card = cards.get(s.server);
-      if (!card) cards.set(s.server, (card = new Card(s.server, look)));
+      if (!card) cards.set(s.server, (card = new Card(s.server, look, refresh)));
       card.show(s);
       if (list.children[i] !== card.element) list.insertBefore(card.element, list.children[i] ?? null);
     });
   }
 
+  replace(list, h('li', null, empty('Loading the servers…')));
   look();
   const timer = setInterval(() => {
     if (document.hidden) return;
@@ -76,46 +90,70 @@ export function serversView(host) {
   return { leave: () => clearInterval(timer) };
 }
 
+// firstStart helps where nothing is configured yet.
+export function firstStart(...more) {
+  const ways = [
+    ['tooldex connect', 'takes over the servers of Claude, Cursor, VS Code and others, and puts tooldex in their place'],
+    ['tooldex servers import', 'only copies them'],
+    ['tooldex import FILE', 'reads an mcpServers file, or tools from a file'],
+  ];
+  return h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, 'No servers yet'),
+    h('p', null, 'tooldex finds the tools of MCP servers. Add one here, or take over those that your clients have:'),
+    h('dl', { class: 'ways' }, ways.map(([command, what]) => [h('dt', null, h('code', null, command)), h('dd', null, what)])), more);
+}
+
 const toolsOf = (s) => h('a', { href: `#/tools?server=${encodeURIComponent(s.server)}` }, fmt.count(s.tools, 'tool'));
 
 class Card {
-  constructor(name, look) {
+  constructor(name, look, refresh) {
     this.name = name;
     this.state = h('span');
     this.facts = h('p', { class: 'facts' });
     this.error = h('p', { class: 'note bad', hidden: true });
     this.log = h('pre', { class: 'log', tabindex: '0', hidden: true, id: id('log'), 'aria-label': `Log of ${name}` });
-    this.start = h('button', { type: 'button', 'aria-label': `Start ${name}`, onclick: () => this.do('start', look) }, 'Start');
-    this.stop = h('button', { type: 'button', 'aria-label': `Stop ${name}`, onclick: () => this.do('stop', look), title: 'It starts again when one of its tools is called' }, 'Stop');
-    this.more = h('button', { type: 'button', class: 'quiet', 'aria-label': `Log of ${name}`, 'aria-expanded': 'false', 'aria-controls': this.log.id, onclick: () => this.toggle() }, 'Log');
-    this.buttons = h('div', { class: 'actions' }, this.start, this.stop, this.more);
+    const button = (label, onclick, props) => h('button', { type: 'button', 'aria-label': `${label} ${name}`, onclick, ...props }, label);
+    this.start = button('Start', () => this.do('start', look));
+    this.stop = button('Stop', () => this.do('stop', look), { title: 'It starts again when one of its tools is called' });
+    this.enable = button('Enable', () => this.do('enable', refresh));
+    this.disable = button('Disable', () => this.do('disable', refresh), { class: 'quiet' });
+    this.login = button('Log in', () => loginServer(name, look), { class: 'quiet' });
+    this.more = button('Log', () => this.toggle(), { class: 'quiet', 'aria-label': `Log of ${name}`, 'aria-expanded': 'false', 'aria-controls': this.log.id });
+    this.buttons = h('div', { class: 'actions' }, this.start, this.stop, this.enable, this.login, this.more,
+      button('Edit', () => serverForm(name, refresh), { class: 'quiet' }), this.disable, button('Remove', () => removeServer(name, refresh), { class: 'quiet' }));
     this.element = h('li', { class: 'card' }, h('div', { class: 'card-head' }, h('div', null, h('h3', null, name, ' ', this.state), this.facts), this.buttons), this.error, this.log);
   }
 
   show(s) {
     const [label, kind, title] = states[s.state] ?? [s.state, '', ''];
+    const off = s.state === 'disabled';
     replace(this.state, badge(label, kind, title));
     replace(this.facts, h('span', null, toolsOf(s)), h('span', null, s.transport));
     this.error.textContent = s.error ?? '';
     this.error.hidden = !s.error;
-    this.start.hidden = s.state === 'running';
+    this.start.hidden = off || s.state === 'running';
     this.stop.hidden = s.state !== 'running';
+    this.enable.hidden = !off;
+    this.disable.hidden = this.more.hidden = off;
+    this.login.hidden = off || s.transport === 'stdio';
+    if (off && !this.log.hidden) this.toggle();
   }
 
+  // do starts, stops, enables or disables the server, and keeps the focus on a button that is shown.
   async do(what, look) {
-    this.start.disabled = this.stop.disabled = true;
+    const switches = [this.start, this.stop, this.enable, this.disable];
+    for (const b of switches) b.disabled = true;
     const had = this.buttons.contains(document.activeElement);
     try {
       await post(path`api/servers/${this.name}` + `/${what}`);
-      toast(what === 'start' ? `${this.name} runs` : `${this.name} is stopped`);
+      toast(`${this.name} ${{ start: 'runs', stop: 'is stopped', enable: 'is enabled', disable: 'is disabled' }[what]}`);
       if (what === 'start') loadCatalogue().catch(fail);
     } catch (err) {
       fail(err);
     }
-    this.start.disabled = this.stop.disabled = false;
+    for (const b of switches) b.disabled = false;
     await look();
     this.tail();
-    if (had) (this.start.hidden ? this.stop : this.start).focus();
+    if (had) switches.find((b) => !b.hidden)?.focus();
   }
 
   toggle() {
@@ -129,7 +167,7 @@ class Card {
     try {
       const { lines } = await get(path`api/servers/${this.name}` + '/log');
       const follow = this.log.scrollTop + this.log.clientHeight >= this.log.scrollHeight - 30;
-      replace(this.log, lines.length ? lines.map((l) => h('span', { class: `line ${l.from}` }, h('span', { class: 'time' }, `${new Date(l.time).toLocaleTimeString('en-GB')} `), l.text, '\n')) : 'No output yet.');
+      replace(this.log, lines.length ? logLines(lines) : 'No output yet.');
       if (follow) this.log.scrollTop = this.log.scrollHeight;
     } catch (err) {
       this.log.textContent = err.message;

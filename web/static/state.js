@@ -11,6 +11,7 @@ export const catalogue = {
   tokens: 0,
   enabled: 0,
   loaded: false,
+  error: '', // why they could not be read last
   listeners: new Set(),
 };
 
@@ -34,6 +35,16 @@ export function onCatalogue(f) {
 
 // loadCatalogue reads all tools. They show page by page the first time, and all at once later.
 export async function loadCatalogue() {
+  try {
+    await readCatalogue();
+  } catch (err) {
+    catalogue.error = err.message;
+    notifyListeners();
+    throw err;
+  }
+}
+
+async function readCatalogue() {
   const items = [];
   let cursor = '';
   do {
@@ -47,6 +58,7 @@ export async function loadCatalogue() {
   } while (cursor);
   catalogue.items = items;
   catalogue.loaded = true;
+  catalogue.error = '';
   notifyListeners();
 }
 

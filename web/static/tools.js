@@ -3,6 +3,7 @@
 import { get, latest } from './api.js';
 import { badge, empty, fail, fmt, h, later, meter, replace } from './dom.js';
 import { WindowedList } from './list.js';
+import { firstStart } from './servers.js';
 import { catalogue, categoryOf, local, onCatalogue } from './state.js';
 import { toolPage } from './tool.js';
 
@@ -22,11 +23,12 @@ export function toolsView(host, params) {
   const results = h('div', { id: 'results', class: 'results', role: 'listbox', 'aria-label': 'Results', hidden: true });
   const treeHost = h('div', { class: 'tree', role: 'tree', tabindex: '0', 'aria-label': 'All tools' });
   const advice = h('div', { class: 'advice', hidden: true });
+  const help = firstStart(h('p', null, h('a', { href: '#/servers' }, 'Add a server')));
   const detail = h('section', { class: 'pane detail', 'aria-label': 'Tool' });
   const split = h('div', { class: 'split' },
     h('section', { class: 'pane finder', 'aria-label': 'Find tools' },
       h('div', { class: 'search' }, q, h('div', { class: 'search-options' }, server, group, h('label', { class: 'check' }, readOnly, 'read-only'), why)),
-      status, h('div', { class: 'results-scroll', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Search results' }, advice, results), treeHost),
+      status, h('div', { class: 'results-scroll', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Search results' }, advice, results), treeHost, help),
     detail);
   const resultsScroll = results.parentElement;
   replace(host, split);
@@ -46,6 +48,13 @@ export function toolsView(host, params) {
     const next = `#/tools${p.size ? `?${p}` : ''}`;
     if (location.hash !== next) history.replaceState(null, '', next);
   });
+
+  // showList shows the catalogue unless there is a search, or help if the catalogue is empty.
+  function showList() {
+    const nothing = catalogue.loaded && catalogue.items.length === 0;
+    treeHost.hidden = q.value.trim() !== '' || nothing;
+    help.hidden = q.value.trim() !== '' || !nothing;
+  }
 
   function open(id, focus = true) {
     current = id;
@@ -73,7 +82,7 @@ export function toolsView(host, params) {
     const text = q.value.trim();
     const searching = text !== '';
     resultsScroll.hidden = results.hidden = !searching;
-    treeHost.hidden = searching;
+    showList();
     group.hidden = searching;
     q.setAttribute('aria-expanded', String(searching));
     if (!searching) {
@@ -153,6 +162,7 @@ export function toolsView(host, params) {
     tree.filter(server.value, readOnly.checked);
     if (!q.value.trim()) status.textContent = tree.says();
     if (current) tree.mark(current);
+    showList();
   }
   const stop = onCatalogue(refresh);
   welcome(detail);
@@ -359,8 +369,9 @@ class Tree {
 
   says() {
     const tools = this.groups.reduce((n, [, list]) => n + list.length, 0);
+    if (catalogue.error) return `The tools cannot be read: ${catalogue.error}`;
     if (!catalogue.loaded) return 'Loading the catalogue…';
-    if (tools === 0) return catalogue.items.length ? 'No tool passes these filters' : 'No tools yet. Add some with tooldex import FILE';
+    if (tools === 0) return catalogue.items.length ? 'No tool passes these filters' : 'No tools yet';
     return `${fmt.count(tools, 'tool')} in ${this.by === 'server' ? fmt.count(this.groups.length, 'server') : fmt.count(this.groups.length, 'category', 'categories')}`;
   }
 
