@@ -80,8 +80,9 @@ type Catalog struct {
 	trust trust.Options // guarded by mu
 	// unsaved is what was made of tools and is not in the store yet. It is guarded by mu.
 	unsaved *derived
-	mapped  int    // images that were opened; guarded by mu
-	saved   uint64 // the generation whose image is written; guarded by mu
+	mapped  int       // images that were opened; guarded by mu
+	saved   uint64    // the generation whose image is written; guarded by mu
+	texts   textMover // guarded by mu
 }
 
 // Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged
@@ -89,6 +90,7 @@ type Catalog struct {
 // store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newDerived()}
+	c.texts = textMover{path: o.Store.Path(), off: !o.Slim, log: c.o.Logger}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.openState(ctx); err != nil {
@@ -167,7 +169,7 @@ const maxAttempts = 20
 func (c *Catalog) loadState(ctx context.Context) error {
 	for n := 1; ; n++ {
 		view := c.o.indexer.view()
-		snap, err := c.o.Store.Load(ctx, view)
+		snap, err := c.o.Store.LoadMoving(ctx, view, c.texts.moveTools)
 		if err != nil {
 			return err
 		}

@@ -188,6 +188,12 @@ func (im *importing) store(ctx context.Context, batch *store.Batch, only bool) e
 		im.st, im.scanner = nil, nil // batch is in it
 		return err
 	}
+	if !only {
+		im.c.texts.moveTools(batch.Records)
+		for _, r := range batch.Records {
+			st.records[r.Tool.ID()] = r
+		}
+	}
 	return nil
 }
 

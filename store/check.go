@@ -21,7 +21,7 @@ func (s *Store) checkTx(tx *bolt.Tx) error {
 		return err
 	}
 	snap.readCounters(tx)
-	snap.readTools(tx)
+	snap.readTools(tx, nil)
 	snap.readRest(tx)
 	learnedBucket.getAll(tx, snap)
 	countBucket.getAll(tx, snap)

@@ -22,6 +22,9 @@ type View struct {
 	Slim bool
 }
 
+// movedAtOnce is how many records LoadMoving gives away at a time.
+const movedAtOnce = 1024
+
 // AnalysisHead is how many bytes of an analysis a slim View reads.
 const AnalysisHead = 32
 
@@ -55,6 +58,12 @@ func (d Damage) String() string { return fmt.Sprintf("%s %q: %v", d.Kind, d.Key,
 // Load reads the file under the shared lock. Damaged values are left out and listed in Damaged; an error means that the
 // file cannot be read at all, with the codes described at [Open].
 func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
+	return s.LoadMoving(ctx, v, nil)
+}
+
+// LoadMoving is Load that gives the records to move in parts, as they are read. Move may replace their tools, so that
+// they need not be in memory together. Nil moves nothing.
+func (s *Store) LoadMoving(ctx context.Context, v View, move func(part []Record)) (*Snapshot, error) {
 	snap := newSnapshot()
 	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
 		snap.Generation = readGeneration(tx)
@@ -62,7 +71,7 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 			return err
 		}
 		snap.readCounters(tx)
-		snap.readTools(tx)
+		snap.readTools(tx, move)
 		snap.readRest(tx)
 		// These are read when they are needed; here they are only verified.
 		for _, name := range []string{bucketPreferences, string(learnedBucket), string(countBucket)} {
@@ -170,7 +179,8 @@ func (s *Store) checkLayout(tx *bolt.Tx) error {
 }
 
 // readTools reads the records, which bbolt keeps in the order of their IDs.
-func (snap *Snapshot) readTools(tx *bolt.Tx) {
+func (snap *Snapshot) readTools(tx *bolt.Tx, move func([]Record)) {
+	moved := 0
 	snap.readBucket(tx, bucketTools, "tool", func(k, payload []byte) error {
 		r, err := decodeRecord(payload)
 		if err == nil && string(r.Tool.ID()) != string(k) {
@@ -179,8 +189,15 @@ func (snap *Snapshot) readTools(tx *bolt.Tx) {
 		if err == nil {
 			snap.Records = append(snap.Records, r)
 		}
+		if move != nil && len(snap.Records) == moved+movedAtOnce {
+			move(snap.Records[moved:])
+			moved = len(snap.Records)
+		}
 		return err
 	})
+	if move != nil {
+		move(snap.Records[moved:])
+	}
 }
 
 // readServers reads the configuration of servers.

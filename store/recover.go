@@ -122,7 +122,7 @@ func (s *Store) readReadable(tx *bolt.Tx, into *salvaged) error {
 	}
 	var errs []error
 	for _, read := range []func(){ // one that fails leaves the others
-		func() { into.readTools(tx) },
+		func() { into.readTools(tx, nil) },
 		func() { into.readRest(tx) },
 		func() { into.notes[learnedBucket] = learnedBucket.getAll(tx, into.Snapshot) },
 		func() { into.notes[countBucket] = countBucket.getAll(tx, into.Snapshot) },

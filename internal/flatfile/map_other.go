@@ -12,4 +12,6 @@ const canMap = false
 
 func mapFile(*os.File, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
+func mapPart(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
 func unmap([]byte) {}
