@@ -68,7 +68,7 @@ type imageMeta struct {
 
 // imageKey returns the key of the image that this catalogue would write of a state of the store. The caller holds mu.
 func (c *Catalog) imageKey(gen uint64, stamp store.Stamp) imageKey {
-	v := c.o.indexer.view()
+	v := c.imageIndexer().view()
 	servers := slices.Clone(c.trust.Servers)
 	slices.Sort(servers)
 	return imageKey{
@@ -93,11 +93,23 @@ func (k imageKey) encode() []byte {
 	return b
 }
 
+// imageIndexer returns the indexer by which the images of this catalogue are made; nil if it has none.
+func (c *Catalog) imageIndexer() *searchable {
+	switch x := c.o.indexer.(type) {
+	case *searchable:
+		return x
+	case lister:
+		return x.fits
+	}
+	return nil
+}
+
 // openImage publishes the image of the store as it is now, and reports whether there is one that can be used. The state
 // is then partial. The caller holds mu.
 func (c *Catalog) openImage(ctx context.Context) bool {
-	x := c.searchIndexer()
-	if x == nil || x.to == nil || x.embedLater || !c.o.Images {
+	x := c.imageIndexer()
+	// A program that imports has no index, and needs all that is stored.
+	if x == nil || x.to == nil && !c.o.ListOnly || x.embedLater || !c.o.Images {
 		return false
 	}
 	head, err := c.o.Store.ReadHead(ctx)
@@ -148,11 +160,13 @@ func (c *Catalog) publishImage(head store.Head, sections [][]byte, x *searchable
 	if len(held) > 0 {
 		set = set.Withhold(func(t *tool.Tool) string { return held[t] })
 	}
-	snap, err := index.Restore(set, sections[firstIndexSection:])
-	if err != nil {
-		return err
+	if x.to != nil {
+		snap, err := index.Restore(set, sections[firstIndexSection:])
+		if err != nil {
+			return err
+		}
+		x.to.Swap(snap)
 	}
-	x.to.Swap(snap)
 	c.st.Store(&state{
 		generation: head.Generation, servers: head.Servers, trust: ledger, derived: newDerived(), partial: true,
 	})

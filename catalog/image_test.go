@@ -342,3 +342,33 @@ func FuzzOpenTools(f *testing.F) {
 		}
 	})
 }
+
+// TestImageListed lists the tools of an image without reading the store, until more than the tools is asked for.
+func TestImageListed(t *testing.T) {
+	dir := t.TempDir()
+	want := save(t, dir, trust.Options{})
+	listed := func() *Catalog {
+		c, err := Open(context.Background(), Options{Store: openStore(t, dir), Model: want.o.Model, ListOnly: true, Images: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	got := listed()
+	if !got.st.Load().partial {
+		t.Fatal("the image was not used")
+	}
+	if d := diff(want.Set().All(), got.Set().All()); d != "" || want.Set().Version() != got.Set().Version() {
+		t.Errorf("tools (-want +got):\n%s", d)
+	}
+	if d := diff(want.View().Tools(), got.View().Tools()); d != "" {
+		t.Errorf("tools after reading the store (-want +got):\n%s", d)
+	}
+	if err := got.SaveImage(context.Background()); err != nil {
+		t.Error(err)
+	}
+	mustSync(t, want, &fake{name: "two", tools: fullTools("two")[:1]})
+	if c := listed(); c.st.Load().partial || c.Set().Len() != want.Set().Len() {
+		t.Errorf("an old image was used: %d tools", c.Set().Len())
+	}
+}

@@ -137,7 +137,7 @@ func (s *Service) openStore(ctx context.Context) error {
 // the built-in one; another waits for it, or searches by words alone if it does not answer.
 func (s *Service) openCatalog(ctx context.Context) error {
 	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust(), Slim: s.o.Use == ToImport}
-	o.Images = s.scratch == "" && (s.o.Use == ToSearch || s.o.Use == ToImport)
+	o.Images = s.scratch == "" && s.o.Use != ToChange
 	var queries, fallback embed.Embedder
 	if o.ListOnly = s.o.Use == ToList; o.ListOnly {
 		var err error

@@ -139,7 +139,7 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 }
 
 // largeImport is how many tools make collecting memory rarely too expensive: it would be several gigabytes.
-const largeImport = 5000
+const largeImport = 2000
 
 // shownFindings bounds the findings of one source on stderr; -o json has all of them.
 const shownFindings = 5
