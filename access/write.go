@@ -40,7 +40,7 @@ const (
 // is Unavailable after lockWait.
 func lockFile(path string) (unlock func(), err error) {
 	lock := path + ".lock"
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := atomicfile.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, writeError(path, err)
 	}
 	for until := time.Now().Add(lockWait); ; time.Sleep(lockLook) {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"sync"
 
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -80,15 +81,10 @@ func (l *Log) readKey() ([]byte, error) {
 	}
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // it never fails, by its documentation
-	f, err := os.OpenFile(l.filePath(saltName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	err = atomicfile.Create(l.filePath(saltName), 0o600, func(w io.Writer) error {
+		return l.writeTo(w, "write salt", []byte(hex.EncodeToString(salt)+"\n"))
+	})
 	if err != nil {
-		return nil, fmt.Errorf("make salt: %w", err)
-	}
-	err = l.writeTo(f, "write salt", []byte(hex.EncodeToString(salt)+"\n"))
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("make salt: %w", err)
 	}
 	l.salt = salt

@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -38,7 +39,9 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	h, err = readCheckpoint(l.head)
 	var rebuilt bool
 	if errors.Is(err, errNoHead) {
-		h, rebuilt, err = l.rebuildCheckpoint()
+		if h, rebuilt, err = l.rebuildCheckpoint(); err == nil && !rebuilt {
+			err = l.beginHead(h)
+		}
 	}
 	if err != nil {
 		return checkpoint{}, err
@@ -60,6 +63,15 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 		err = l.appendRecord(&h, &Record{Kind: kind})
 	}
 	return h, err
+}
+
+// beginHead stores the head of a new chain. It syncs, because an empty head beside records that reached the disk before
+// it would look like one that was removed.
+func (l *Log) beginHead(h checkpoint) error {
+	if err := l.moveCheckpoint(h); err != nil || l.o.Sync == Never {
+		return err
+	}
+	return l.syncNames()
 }
 
 // lockFile takes the lock of the directory, and creates the directory if there is none. The caller holds mu, so that
@@ -107,7 +119,7 @@ func (l *Log) openCheckpoint() error {
 	}
 	f, err := os.OpenFile(l.filePath(headName), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(l.o.Dir, 0o700); err == nil {
+		if err = atomicfile.MkdirAll(l.o.Dir, 0o700); err == nil {
 			f, err = os.OpenFile(l.filePath(headName), os.O_RDWR|os.O_CREATE, 0o600)
 		}
 	}

@@ -2,14 +2,15 @@ package audit
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -253,10 +254,10 @@ func (l *Log) writeCheckpoint(h checkpoint) error {
 	return fault
 }
 
-// writeTo writes b to a file, as far as a test's fault allows.
-func (l *Log) writeTo(f *os.File, op string, b []byte) error {
+// writeTo writes b, as far as a test's fault allows.
+func (l *Log) writeTo(w io.Writer, op string, b []byte) error {
 	part, fault := l.applyFault(op, b)
-	if _, err := f.Write(part); err != nil {
+	if _, err := w.Write(part); err != nil {
 		return err
 	}
 	return fault
@@ -302,7 +303,7 @@ func (l *Log) syncWritten() error {
 		return nil
 	}
 	l.mu.Lock()
-	f, head, now, unnamed := l.file, l.head, l.wrote, l.unnamed
+	f, now, unnamed := l.file, l.wrote, l.unnamed
 	l.unnamed = false
 	l.mu.Unlock()
 	if f == nil {
@@ -316,7 +317,7 @@ func (l *Log) syncWritten() error {
 		return l.explainError(err)
 	}
 	if unnamed {
-		if err := l.syncNames(head); err != nil {
+		if err := l.syncNames(); err != nil {
 			l.mu.Lock()
 			l.unnamed = true
 			l.mu.Unlock()
@@ -327,25 +328,12 @@ func (l *Log) syncWritten() error {
 	return nil
 }
 
-// syncNames brings the names of new files to the disk, and the head, which must not be empty beside records. Systems
-// that cannot sync folders do not need it.
-func (l *Log) syncNames(head *os.File) error {
+// syncNames brings the names of new files and of the folder to the disk. Systems that cannot sync folders do not need it.
+func (l *Log) syncNames() error {
 	for _, dir := range []string{l.o.Dir, filepath.Dir(l.o.Dir)} {
-		d, err := os.Open(dir)
-		if err != nil {
-			continue // it may be written to, though not read
-		}
-		err = d.Sync()
-		if err = errors.Join(err, d.Close()); err != nil && runtime.GOOS == "linux" {
+		if err := atomicfile.SyncDir(dir); err != nil {
 			return err
 		}
-	}
-	if head == nil {
-		return nil
-	}
-	// After the names: it must name no record of a file that is lost.
-	if err := head.Sync(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return err
 	}
 	return nil
 }

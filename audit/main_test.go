@@ -15,8 +15,12 @@ import (
 // that was acknowledged.
 const writerVariable = "TOOLDEX_AUDIT_TEST_WRITER"
 
-// synced is the name of a writer that brings each record to the disk.
-const synced = "synced"
+// The names of writers that start a new file after every few records: one brings each record to the disk, the other
+// all of them when it ends.
+const (
+	synced = "synced"
+	late   = "late"
+)
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(writerVariable); dir != "" {
@@ -31,10 +35,19 @@ func writer(dir, name, count string) int {
 		return 2
 	}
 	o := Options{Dir: dir, MaxSize: 400_000, MaxFiles: 1000}
-	if name == synced {
-		o = Options{Dir: dir, MaxSize: 900, MaxFiles: 1000, Sync: Each, Required: true}
+	switch name {
+	case synced:
+		o = Options{Dir: dir, MaxSize: 900, MaxFiles: 2, Sync: Each, Required: true}
+	case late:
+		o = Options{Dir: dir, MaxSize: 900, MaxFiles: 1000}
 	}
 	l := New(o)
+	if name == synced || name == late { // as a server does: the key is made after the files
+		if err := l.Served(context.Background(), Start, "v1", "test"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	call := l.Caller(answering{})
 	for i := range n {
 		c := tool.Call{

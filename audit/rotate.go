@@ -38,9 +38,19 @@ func (l *Log) rotateFiles(h *checkpoint) error {
 }
 
 // moveCheckpoint stores a head with another file or another base. It syncs, because unlike a head that only advances,
-// this one cannot be recovered from the records after the previous one.
+// this one cannot be recovered from the records after the previous one. The names of files come first, so that the head
+// on the disk names no record of a file that the disk does not have.
 func (l *Log) moveCheckpoint(h checkpoint) error {
-	if err := l.writeCheckpoint(h); err != nil || l.o.Sync == Never {
+	if l.o.Sync == Never {
+		return l.writeCheckpoint(h)
+	}
+	if l.unnamed {
+		if err := l.syncNames(); err != nil {
+			return err
+		}
+		l.unnamed = false
+	}
+	if err := l.writeCheckpoint(h); err != nil {
 		return err
 	}
 	if err := l.checkFault("sync head"); err != nil {

@@ -219,7 +219,7 @@ func (u *Upstream) saveFeatures(f *upstream.Features) error {
 
 // replaceFile writes a file that only this user can read, in one step.
 func replaceFile(file string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if err := atomicfile.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
 	if err := atomicfile.Write(file, data, 0o600); err != nil {

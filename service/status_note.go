@@ -49,7 +49,7 @@ func (n *StatusNote) Update(now []upstream.Status) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(n.file), 0o700); err != nil {
+	if err := atomicfile.MkdirAll(filepath.Dir(n.file), 0o700); err != nil {
 		return err
 	}
 	n.written = now

@@ -131,7 +131,7 @@ func (m *Manifest) packZip(from, to string) error {
 // another version, and otherwise as at [Open]; the store is then unchanged.
 func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, string, error) {
 	s := newStore(dir, o)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, "", s.explainError(err)
 	}
 	m, beside, err := s.unpackBeside(ctx, file)

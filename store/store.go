@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -49,7 +49,7 @@ type Store struct {
 // version, and Internal when it is damaged. The hint names the remedy, and the file is left as it is.
 func Open(dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return nil, &tool.Error{
 			Code: tool.Internal, Op: "open store", Msg: "cannot make the data directory " + dir,
 			Hint: "choose another with --data-dir", Err: err,

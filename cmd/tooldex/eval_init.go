@@ -12,6 +12,7 @@ import (
 	"tooldex/eval"
 	"tooldex/eval/inspect"
 	"tooldex/service"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -66,7 +67,7 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 	file, label := f.out, func(id tool.ID) string { return string(id) }
 	if folder {
 		file, label = filepath.Join(f.out, "queries.yaml"), eval.ToolLabel
-		if err := os.MkdirAll(f.out, 0o755); err != nil {
+		if err := atomicfile.MkdirAll(f.out, 0o755); err != nil {
 			return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "folder " + f.out +
 				" cannot be made", Hint: "check the path", Err: causeOf(err)}
 		}

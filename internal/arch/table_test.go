@@ -89,7 +89,7 @@ var table = map[string]rule{
 		doc:     "Package metrics counts what the service does, and keeps the counts across restarts and processes.",
 	},
 	"audit": {
-		imports: []string{"tool", "confirm", "access", "internal/sanitize"},
+		imports: []string{"tool", "confirm", "access", "internal/atomicfile", "internal/sanitize"},
 		doc:     "Package audit records who called which tool, when, and with what outcome, so that no change of the record goes unnoticed.",
 	},
 	"confirm": {

@@ -67,6 +67,22 @@ func Replace(beside, path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// MkdirAll makes a folder and those above it where they are missing, as [os.MkdirAll] does, and brings the names of the
+// new ones to the disk.
+func MkdirAll(dir string, mode fs.FileMode) error {
+	above := filepath.Dir(filepath.Clean(dir))
+	if _, err := os.Stat(dir); err == nil || above == dir {
+		return os.MkdirAll(dir, mode) // it also says what is wrong with what is there
+	}
+	if err := MkdirAll(above, mode); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, mode); err != nil {
+		return err
+	}
+	return SyncDir(above)
+}
+
 // SyncDir brings the names in a folder to the disk. Systems that cannot open folders do not need it.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -21,9 +21,15 @@ import (
 
 const envFile = "DURABLE_TEST_FILE"
 
+// change is what the other process does: it makes the folder, if need be, and replaces the file.
+func change(file string) error {
+	return errors.Join(atomicfile.MkdirAll(filepath.Dir(file), 0o700),
+		atomicfile.Write(file, []byte("the new text"), 0o600))
+}
+
 func TestMain(m *testing.M) {
 	if file := os.Getenv(envFile); file != "" {
-		if err := atomicfile.Write(file, []byte("the new text"), 0o600); err != nil {
+		if err := change(file); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -45,19 +51,24 @@ func TestEveryOperationSpoiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, was := range map[string]string{"a new file": "", "a file that is there": "the old text"} {
-		for _, fault := range []faultfs.Fault{faultfs.Fail, faultfs.Short, faultfs.Kill, faultfs.Tear, faultfs.Power} {
+	for name, c := range map[string]struct{ file, was string }{
+		"a new file": {"file", ""}, "a file that is there": {"file", "the old text"}, "new folders": {"a/b/file", ""},
+	} {
+		for _, fault := range []faultfs.Fault{
+			faultfs.Fail, faultfs.Short, faultfs.Kill, faultfs.Tear, faultfs.Power, faultfs.PowerPart,
+		} {
 			t.Run(fmt.Sprintf("%s of %s", fault, name), func(t *testing.T) {
 				t.Parallel()
+				was := c.was
 				for n := 1; ; n++ {
 					dir := folder(t)
-					file := filepath.Join(dir, "file")
+					file := filepath.Join(dir, filepath.FromSlash(c.file))
 					if was != "" {
 						put(t, file, was)
 					}
 					cmd := exec.Command(self)
 					cmd.Env = append(os.Environ(), envFile+"="+file)
-					p := faultfs.Plan{Dir: dir, N: n, Fault: fault, Errno: syscall.EIO}
+					p := faultfs.Plan{Dir: dir, N: n, Fault: fault, Errno: syscall.EIO, Seed: uint64(n)}
 					out, err := faultfs.Run(cmd, p)
 					if err != nil {
 						t.Fatal(err)
@@ -70,7 +81,7 @@ func TestEveryOperationSpoiled(t *testing.T) {
 					if string(now) != "the new text" && (done || string(now) != was) {
 						t.Fatalf("%s: the file holds %q", out.Op(p), now)
 					}
-					if names, _ := filepath.Glob(filepath.Join(dir, ".*")); !out.Killed && len(names) > 0 {
+					if names, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".*")); !out.Killed && len(names) > 0 {
 						t.Errorf("%s: left %v", out.Op(p), names)
 					}
 					if !out.Hit {
@@ -141,6 +152,28 @@ func TestStrays(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if d := cmp.Diff([]string{young, other}, left); err != nil || d != "" {
 		t.Errorf("%v (-want +got)\n%s", err, d)
+	}
+}
+
+func TestMkdirAll(t *testing.T) {
+	dir := folder(t)
+	for _, name := range []string{"a/b/c", "a/b/c/", "a/./d", "."} {
+		path := dir + "/" + name
+		if err := atomicfile.MkdirAll(path, 0o700); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	put(t, filepath.Join(dir, "file"), "x")
+	for _, name := range []string{"file", "file/below"} {
+		if err := atomicfile.MkdirAll(filepath.Join(dir, name), 0o700); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := atomicfile.MkdirAll("", 0o700); err == nil {
+		t.Error("a folder without a name: no error")
 	}
 }
 

@@ -20,10 +20,15 @@ const (
 	// since it was last synced, and names made, changed and removed in a folder since that was. With N zero, or larger
 	// than the number of operations, that happens after the command has ended.
 	Power
+	// As Power, but an arbitrary part of what was not synced survives, which Plan.Seed chooses: sectors of files,
+	// lengths of files, and the names of some folders. A write may so survive one that came before it.
+	PowerPart
 )
 
 // String names the fault.
-func (f Fault) String() string { return [...]string{"fail", "short", "kill", "tear", "power"}[f] }
+func (f Fault) String() string {
+	return [...]string{"fail", "short", "kill", "tear", "power", "power part"}[f]
+}
 
 // Plan selects the operation to spoil. A Plan with only a Dir counts operations and spoils none.
 type Plan struct {
@@ -31,6 +36,7 @@ type Plan struct {
 	N     int    // the operation to spoil, from 1; zero for none
 	Fault Fault
 	Errno syscall.Errno // what Fail returns; zero means ENOSPC
+	Seed  uint64        // of what PowerPart leaves
 }
 
 // Outcome reports how a command ended.

@@ -3,6 +3,7 @@ package faultfs
 import (
 	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -15,6 +16,7 @@ type disk struct {
 	root    string
 	entries map[uint64]map[string]entry // of folders, by inode
 	content map[uint64][]byte           // of files, by inode
+	part    *rand.Rand                  // chooses what survives of what was not synced; nil if nothing does
 	open    []*os.File                  // of each inode that is known, so that its number is not given to another file
 }
 
@@ -24,10 +26,13 @@ type entry struct {
 	mode  fs.FileMode
 }
 
-// newDisk counts all that a folder holds as synced.
-func newDisk(root string) (*disk, error) {
-	d := &disk{root: root, entries: map[uint64]map[string]entry{}, content: map[uint64][]byte{}}
-	return d, filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+// newDisk counts all that the folder of a plan holds as synced.
+func newDisk(p Plan) (*disk, error) {
+	d := &disk{root: p.Dir, entries: map[uint64]map[string]entry{}, content: map[uint64][]byte{}}
+	if p.Fault == PowerPart {
+		d.part = rand.New(rand.NewPCG(p.Seed, uint64(p.N)))
+	}
+	return d, filepath.WalkDir(p.Dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -98,6 +103,11 @@ func (d *disk) keep(path string) error {
 
 // losePower makes the folder hold what survives, and closes the disk.
 func (d *disk) losePower() error {
+	if d.part != nil {
+		if err := d.keepPart(); err != nil {
+			return err
+		}
+	}
 	root, err := inodeOf(d.root)
 	if err != nil {
 		return err
@@ -116,6 +126,56 @@ func (d *disk) losePower() error {
 		err = errors.Join(err, f.Close())
 	}
 	return err
+}
+
+// keepPart adds to what survives some of what the folder holds now. The names of one folder survive together, as file
+// systems with a journal write them.
+func (d *disk) keepPart() error {
+	return filepath.WalkDir(d.root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		e, err := inodeOf(path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case e.mode.IsDir() && d.part.IntN(2) == 0:
+			return d.sync(path)
+		case e.mode.IsRegular():
+			now, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			d.content[e.inode] = d.mix(d.content[e.inode], now)
+			return d.keep(path)
+		}
+		return nil
+	})
+}
+
+// sector is what a disk writes in one step, in bytes.
+const sector = 512
+
+// mix returns a content of a file between the one that was synced and the one that it has: the length of either, and
+// each sector as it is in either. Sectors of neither are zero.
+func (d *disk) mix(synced, now []byte) []byte {
+	size := len(synced)
+	if d.part.IntN(2) == 0 {
+		size = len(now)
+	}
+	most := d.part.IntN(5) // of four sectors, how many are new
+	out := make([]byte, size)
+	for at := 0; at < size; at += sector {
+		from := synced
+		if d.part.IntN(4) < most {
+			from = now
+		}
+		if at < len(from) {
+			copy(out[at:min(at+sector, size)], from[at:])
+		}
+	}
+	return out
 }
 
 // restore fills a folder, which is empty, with what survives of the one with an inode.

@@ -39,9 +39,9 @@ func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 
 func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	var power *disk
-	if p.Fault == Power {
+	if p.Fault == Power || p.Fault == PowerPart {
 		var err error
-		if power, err = newDisk(p.Dir); err != nil {
+		if power, err = newDisk(p); err != nil {
 			return nil, err
 		}
 	}
@@ -237,7 +237,7 @@ func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 		regs.Rdx /= 2
 		_ = syscall.PtraceSetRegs(pid, regs)
 		t.full, th.kill = true, fault == Tear
-	case fault == Kill || fault == Tear || fault == Power:
+	case fault == Kill || fault == Tear || fault == Power || fault == PowerPart:
 		th.syncs = ""
 		t.refuse(pid, th, regs, errno)
 		_ = syscall.Kill(t.leader, syscall.SIGKILL)

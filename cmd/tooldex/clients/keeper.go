@@ -56,7 +56,7 @@ func Sum(text []byte) string {
 // may be written. The error is Internal.
 func (k Keeper) Keep(c Change, before []byte) error {
 	dir := filepath.Join(k.Dir, c.Client)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := atomicfile.MkdirAll(dir, 0o700); err != nil {
 		return backupError(dir, err)
 	}
 	number := 1

@@ -34,7 +34,7 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 	}
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
-	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+	} else if err := atomicfile.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return writeError(path, err)
 	}
 	if err := atomicfile.Write(target, text, mode); err != nil {
