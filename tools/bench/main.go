@@ -33,7 +33,7 @@ func main() {
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" &&
 		args[0] != "catalogue" {
-		return fmt.Errorf("want one of: speed, calls, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER")
+		return fmt.Errorf("want one of: speed, calls, engines, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
@@ -86,6 +86,8 @@ func run(ctx context.Context, c config, args []string) error {
 	switch args[0] {
 	case "speed":
 		page, err = speedPage(ctx, c)
+	case "engines":
+		page, err = enginesPage(ctx, c)
 	case "calls":
 		page, err = callsPage(ctx, c)
 	case "quality":
