@@ -25,7 +25,7 @@ const readResultName = "read_result"
 const (
 	maxKeptResults = 64       // of all clients
 	maxKeptBytes   = 64 << 20 // of all of them together
-	maxMedia       = 8 << 20  // of one image or sound in a result, in bytes of base64; models do not pay by the byte
+	maxMedia       = 8 << 20  // of the images and sounds of a result, in bytes of base64; models do not pay by the byte
 	bytesPerToken  = 4        // of text
 )
 
@@ -34,7 +34,23 @@ type keptResult struct {
 	id    string
 	owner string // the principal that may read it
 	text  string // of all parts
-	parts []json.RawMessage
+	shown int    // bytes of text that the client saw
+	// parts are those of the result, with its structuredContent at the end if that was cut; left are the places of those
+	// that were left out.
+	parts      []json.RawMessage
+	left       []int
+	structured bool // the last part is the structuredContent
+}
+
+// isContent reports whether a part is one of the result's content.
+func (r *keptResult) isContent(part int) bool { return !r.structured || part < len(r.parts)-1 }
+
+// media returns the base64 of a part that is an image or a sound, "" for others.
+func (r *keptResult) media(part int) string {
+	if !r.isContent(part) {
+		return ""
+	}
+	return stringMember(r.parts[part], "data")
 }
 
 // keptResults holds the last results that were cut. The zero value is empty, and safe for concurrent use.
@@ -75,11 +91,12 @@ func (r *keptResult) size() int {
 	return n
 }
 
-// boundResult returns a result that costs a model at most limits.result tokens of text: the beginning of its texts, the
-// size of all, and how to read on. Results within the bound are returned as they are, byte for byte. structured says
-// that the client relies on structuredContent, as one does that knows the tool's output schema. cut reports whether
-// anything was left out.
-func (s *Server) boundResult(ctx context.Context, raw json.RawMessage, structured bool) (_ json.RawMessage, cut bool) {
+// boundResult returns a result of t that costs a model at most limits.result tokens of text: the beginning of its texts,
+// the size of all, and how to read on. Results within the bound are returned as they are, byte for byte. structured says
+// that the client relies on structuredContent, as one does that knows the tool's output schema: it gets a shortened one
+// of that schema, or an error where there is none. cut reports whether anything was left out.
+func (s *Server) boundResult(ctx context.Context, r clientRequest, t *tool.Tool, raw json.RawMessage, structured bool,
+) (_ json.RawMessage, cut bool) {
 	most := s.live.Load().maxResult * bytesPerToken
 	if most <= 0 || len(raw) <= most {
 		return raw, false
@@ -92,28 +109,53 @@ func (s *Server) boundResult(ctx context.Context, raw json.RawMessage, structure
 	if content, ok := o.Lookup("content"); ok && json.Unmarshal(content, &parts) != nil {
 		return raw, false
 	}
-	out, text, cut := boundParts(parts, most)
-	if value, ok := o.Lookup("structuredContent"); ok && len(value) > most && !structured {
-		if text == "" {
-			text = string(value)
-			out = append(out, textPart(cutText(text, most)))
+	kept := &keptResult{id: rand.Text()[:12], owner: access.PrincipalOf(ctx).Key, parts: parts}
+	out := kept.boundParts(most)
+	if value, ok := o.Lookup("structuredContent"); ok && len(value) > most {
+		var note string
+		if o, note = s.boundStructured(o, t, value, most, structured); kept.text == "" {
+			kept.text, kept.shown = string(value), len(cutText(string(value), most))
+			out = append(out, textPart(kept.text[:kept.shown]))
+		} else {
+			kept.left, kept.structured = append(kept.left, len(kept.parts)), true
+			kept.parts = append(slices.Clip(kept.parts), value)
 		}
-		o, cut = o.Without("structuredContent"), true
+		if note != "" {
+			out = append(out, textPart(note))
+		}
 	}
-	if !cut {
+	if kept.shown == len(kept.text) && len(kept.left) == 0 {
 		return raw, false
 	}
-	kept := &keptResult{id: rand.Text()[:12], owner: access.PrincipalOf(ctx).Key, text: text, parts: parts}
 	s.kept.keep(kept)
-	out = append(out, textPart(kept.moreNotice(len(cutText(text, most)))))
+	out = append(out, textPart(kept.moreNotice()))
+	if s.o.Upstreams != nil && r.ProtocolVersion() >= structuredRevision { // which has links, too
+		out = append(out, kept.link())
+	}
 	return o.With("content", joinArray(out)).Bytes(), true
 }
 
-// boundParts returns the parts of a result within a bound of text, the whole text, and whether anything was left out.
-func boundParts(parts []json.RawMessage, most int) (out []json.RawMessage, text string, cut bool) {
-	left := most
+// boundStructured bounds the structuredContent of a result, and says what became of it. A client that relies on it gets
+// one of the tool's output schema, with lists and texts that end early, or else an error, which needs none.
+func (s *Server) boundStructured(o orderedjson.Raw, t *tool.Tool, value json.RawMessage, most int, relied bool,
+) (orderedjson.Raw, string) {
+	if !relied {
+		return o.Without("structuredContent"), ""
+	}
+	short := shorten(value, most)
+	if s.outputs.Of(string(t.ID()), t.OutputSchema).Check(short) == nil {
+		return o.With("structuredContent", short), "[structuredContent is shortened: its lists and texts end early.]"
+	}
+	return o.Without("structuredContent").With("isError", json.RawMessage("true")),
+		"[The tool did its work, but its structuredContent is too large, and cannot be shortened within its schema.]"
+}
+
+// boundParts returns the parts of the result within a bound of text. It sets the text, what is shown of it, and what is
+// left out.
+func (r *keptResult) boundParts(most int) (out []json.RawMessage) {
+	left, media := most, maxMedia
 	var all strings.Builder
-	for i, part := range parts {
+	for i, part := range r.parts {
 		var p struct {
 			Type string `json:"type"`
 			Text string `json:"text"`
@@ -125,26 +167,29 @@ func boundParts(parts []json.RawMessage, most int) (out []json.RawMessage, text 
 		switch {
 		case p.Type == "text":
 			all.WriteString(p.Text)
-			if len(p.Text) <= left {
-				left -= len(p.Text)
+			shown := cutText(p.Text, left)
+			if r.shown += len(shown); len(shown) == len(p.Text) {
+				left -= len(shown)
 				out = append(out, part)
 				continue
 			}
-			if cut = true; left > 0 {
-				out = append(out, textPart(cutText(p.Text, left)))
+			if left > 0 {
+				out = append(out, textPart(shown))
 				left = 0
 			}
-		case p.Data != "" && len(part) <= maxMedia, p.Data == "" && len(part) <= left:
-			if p.Data == "" {
-				left -= len(part)
-			}
+		case p.Data != "" && len(part) <= media:
+			media -= len(part)
 			out = append(out, part)
-		default: // a resource that is embedded, or an image beyond all measure
-			cut = true
+		case p.Data == "" && len(part) <= left:
+			left -= len(part)
+			out = append(out, part)
+		default: // a resource that is embedded, or images beyond all measure
+			r.left = append(r.left, i)
 			out = append(out, textPart(fmt.Sprintf("[part %d, %s of %d bytes, is left out]", i, p.Type, len(part))))
 		}
 	}
-	return out, all.String(), cut
+	r.text = all.String()
+	return out
 }
 
 // textPart returns a part of a result's content.
@@ -163,16 +208,16 @@ func cutText(text string, most int) string {
 	return text[:most]
 }
 
-// moreNotice says how much there is, and how to read on from an offset; of a text that ends there, only how to read the
-// parts that were left out.
-func (r *keptResult) moreNotice(offset int) string {
-	if offset >= len(r.text) {
-		return fmt.Sprintf(`[Of %d parts, some are left out. %s with {"name":"%s","arguments":{"id":"%s","part":0}} `+
-			`returns one, counted from 0.]`, len(r.parts), invokeName, readResultName, r.id)
+// moreNotice says how much there is, and how to read on; where no text is left, only how to read the parts that were
+// left out.
+func (r *keptResult) moreNotice() string {
+	if r.shown >= len(r.text) {
+		return fmt.Sprintf(`[Of %d parts, some are left out. %s with {"name":"%s","arguments":{"id":"%s","part":%d}} `+
+			`returns one.]`, len(r.parts), invokeName, readResultName, r.id, r.left[0])
 	}
 	return fmt.Sprintf(`[Cut: bytes 0 to %d of %d, about %d tokens in all. To read on, call %s with `+
-		`{"name":"%s","arguments":{"id":"%s","offset":%d}}, or ask the tool for less.]`, offset, len(r.text),
-		len(r.text)/bytesPerToken, invokeName, readResultName, r.id, offset)
+		`{"name":"%s","arguments":{"id":"%s","offset":%d}}, or ask the tool for less.]`, r.shown, len(r.text),
+		len(r.text)/bytesPerToken, invokeName, readResultName, r.id, r.shown)
 }
 
 // listReadResult lists read_result to a client from now on, and notifies it, unless it was listed already. Without a
@@ -216,7 +261,7 @@ func readResultTool() metaTool {
 			Description: "Read on in a result that was cut.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},` +
 				`"offset":{"type":"integer","default":0,"description":"bytes of its text to skip"},` +
-				`"part":{"type":"integer","description":"return this part whole, counted from 0"}},"required":["id"]}`),
+				`"part":{"type":"integer","description":"read this part, counted from 0"}},"required":["id"]}`),
 		},
 		only:   neverListed,
 		handle: (*Server).readResult,
@@ -248,19 +293,26 @@ func (s *Server) readResult(ctx context.Context, _ *mcp.CallToolRequest, raw jso
 			Code: tool.Invalid, Op: "read result", Msg: fmt.Sprintf("the result has no part %d", *a.Part),
 			Hint: fmt.Sprintf("give 0 to %d", len(kept.parts)-1),
 		}
-	case a.Part != nil:
-		return &rawResult{raw: object{{Key: "content", Value: joinArray(kept.parts[*a.Part : *a.Part+1])}}.Bytes()}, nil
-	case a.Offset < 0 || a.Offset > len(kept.text) || a.Offset < len(kept.text) && !utf8.RuneStart(kept.text[a.Offset]):
+	}
+	whole := kept.text
+	if a.Part != nil {
+		part := kept.parts[*a.Part]
+		if kept.media(*a.Part) != "" {
+			return &rawResult{raw: object{{Key: "content", Value: joinArray([]json.RawMessage{part})}}.Bytes()}, nil
+		}
+		whole = string(part)
+	}
+	if a.Offset < 0 || a.Offset > len(whole) || a.Offset < len(whole) && !utf8.RuneStart(whole[a.Offset]) {
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "read result", Msg: fmt.Sprintf("offset is %d, and the text has %d bytes", a.Offset,
-				len(kept.text)), Hint: "give the offset that the part before names",
+				len(whole)), Hint: "give the offset that the part before names",
 		}
 	}
-	text := cutText(kept.text[a.Offset:], s.live.Load().maxResult*bytesPerToken)
+	text := cutText(whole[a.Offset:], s.live.Load().maxResult*bytesPerToken)
 	parts := []json.RawMessage{textPart(text)}
-	if end := a.Offset + len(text); end < len(kept.text) {
+	if end := a.Offset + len(text); end < len(whole) {
 		parts = append(parts, textPart(fmt.Sprintf("[Bytes %d to %d of %d. The next offset is %d.]", a.Offset, end,
-			len(kept.text), end)))
+			len(whole), end)))
 	}
 	return &rawResult{raw: object{{Key: "content", Value: joinArray(parts)}}.Bytes()}, nil
 }

@@ -61,21 +61,21 @@ func TestLargeResults(t *testing.T) {
 	t.Run("within the bound", func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{MaxResult: 500})
 		raw := json.RawMessage(`{ "content" : [ ] , "x":1.50}`)
-		if got, _ := f.boundResult(t.Context(), raw, false); string(got) != string(raw) {
+		if got, _ := f.boundResult(t.Context(), &mcp.CallToolRequest{}, &tool.Tool{}, raw, false); string(got) != string(raw) {
 			t.Errorf("it becomes %s", got)
 		}
 	})
 	t.Run("an image stays", func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{MaxResult: 500})
 		raw := json.RawMessage(`{"content":[{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("A", 1<<20) + `"}]}`)
-		if got, _ := f.boundResult(t.Context(), raw, false); string(got) != string(raw) {
+		if got, _ := f.boundResult(t.Context(), &mcp.CallToolRequest{}, &tool.Tool{}, raw, false); string(got) != string(raw) {
 			t.Errorf("it becomes %.200s", got)
 		}
 	})
 	t.Run("an image beyond all measure", func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{MaxResult: 500})
 		raw := json.RawMessage(`{"content":[{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("A", 9<<20) + `"}]}`)
-		bounded, _ := f.boundResult(t.Context(), raw, false)
+		bounded, _ := f.boundResult(t.Context(), &mcp.CallToolRequest{}, &tool.Tool{}, raw, false)
 		got := string(bounded)
 		if len(got) > 2000 || !strings.Contains(got, "part 0, image") || !strings.Contains(got, readResultName) {
 			t.Errorf("it becomes %.500s", got)

@@ -70,7 +70,7 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 		return nil, err
 	}
 	_, invoked := s.metaTool(req.Params.Name)
-	raw, cut := s.boundResult(ctx, res.Raw, len(t.OutputSchema) > 0 && !invoked)
+	raw, cut := s.boundResult(ctx, req, t, res.Raw, len(t.OutputSchema) > 0 && !invoked)
 	if cut {
 		s.listReadResult(ctx, req)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/access"
 	"tooldex/internal/orderedjson"
 	"tooldex/upstream"
 )
@@ -53,8 +54,12 @@ func (s *Server) uriEntries(key string, items func(upstream.Features) []json.Raw
 	return out
 }
 
-// readResource reads a resource of an upstream. The URIs in the result are those that the client knows.
+// readResource reads a resource of an upstream, or the rest of a result that was cut. The URIs in the result are those
+// that the client knows.
 func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (mcp.Result, error) {
+	if rest, ok := s.kept.restOf(r.Params.URI, access.PrincipalOf(ctx).Key); ok {
+		return &rawResult{raw: rest}, nil
+	}
 	f := s.upstreamFeatures()
 	server, own, err := f.resolveURI(r.Params.URI)
 	if err != nil {
