@@ -351,6 +351,14 @@ func TestProblems(t *testing.T) {
 			"POST", "/search", `{"query":"` + strings.Repeat("a", 300) + `"}`, 413, "too_large",
 			"larger than allowed",
 		},
+		"unknown server": {
+			"GET", "/api/tools?server=flies", "", 400, "invalid",
+			`there are no tools of a server "flies"`,
+		},
+		"unknown category": {
+			"GET", "/api/tools?server=files&category=none", "", 400, "invalid",
+			`there are no tools of a category "none"`,
+		},
 		"page limit":          {"GET", "/api/tools?limit=1001", "", 400, "invalid", "limit is not from 1 to 1000"},
 		"no parameters taken": {"GET", "/api/tools/categories?x=1", "", 400, "invalid", "x is not a known parameter"},
 		"no parameters of tool": {

@@ -15,6 +15,7 @@ import (
 	"tooldex/metrics"
 	"tooldex/tool"
 	"tooldex/upstream"
+	"tooldex/validate"
 )
 
 // toolItem is a tool in a list.
@@ -137,6 +138,9 @@ func (s *Server) listTools(c echo.Context) error {
 		return err
 	}
 	set, always := s.currentSet(), s.alwaysIncluded()
+	if err := validate.FilterNames(set, &filter, nil); err != nil {
+		return err
+	}
 	list := toolList{Tools: []toolItem{}}
 	for _, t := range set.All() {
 		if !filter.Match(t) {

@@ -89,6 +89,8 @@ func TestOwnToolsRefuse(t *testing.T) {
 			"arguments of search_tools do not fit: limits not known: did you mean limit?",
 		},
 		"unknown argument of a list": {listName, `{"colour":"red"}`, "colour not known\n"},
+		"a list of no server":        {listName, `{"server":"filles"}`, "there are no tools of a server \"filles\"\ndid you mean files?"},
+		"a list of no category":      {listName, `{"category":"sell"}`, "did you mean shell? Otherwise choose from files, other"},
 		"no name":                    {describeName, `{}`, "name missing, but required"},
 		"empty list":                 {describeName, `{"name":[]}`, "name holds 0 names"},
 		"unknown name":               {describeName, `{"name":"red_file"}`, "nearest: read_file"},

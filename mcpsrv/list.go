@@ -12,6 +12,7 @@ import (
 
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // listArgs are the arguments of list_available_tools.
@@ -56,6 +57,9 @@ func (s *Server) listCatalogue(_ context.Context, req *mcp.CallToolRequest, raw 
 	limit := cmp.Or(a.Limit, defaultPage)
 	filter := tool.Filter{Servers: a.Server, Categories: a.Category, Disabled: a.IncludeDisabled}
 	set := s.currentSet()
+	if err := validate.FilterNames(set, &filter, nil); err != nil {
+		return nil, err
+	}
 	var lines strings.Builder
 	shown, after := 0, 0
 	out := structuredList{Tools: []structuredTool{}}

@@ -86,7 +86,7 @@ func TestStructuredContent(t *testing.T) {
 			`{"tools":[{"name":"files__read","server":"files","summary":"Read a file.","category":"files","enabled":true}],` +
 				`"total":2,"nextCursor":"files/read"}`,
 		},
-		"no tools": {listName, `{"category":"none","structured":true}`, `{"tools":[],"total":0}`},
+		"no tools": {listName, `{"server":"mail","category":"files","structured":true}`, `{"tools":[],"total":0}`},
 		"search": {
 			searchName, `{"query":"read","structured":true}`,
 			`{"tools":[{"name":"files__read","server":"files","summary":"Read a file.","category":"files","enabled":true,` +
@@ -128,7 +128,7 @@ func TestStructuredContent(t *testing.T) {
 // TestStructuredContentIsFree holds that structuredContent which nobody asked for never costs more than the text.
 func TestStructuredContentIsFree(t *testing.T) {
 	f := newFixture(t, structuredTools(), Options{})
-	for _, args := range []string{`{}`, `{"category":"none"}`} {
+	for _, args := range []string{`{}`, `{"server":"mail","category":"files"}`} {
 		got := structuredAnswer(t, f, "2025-11-25", listName, args)
 		if wants := args != `{}`; (got != "") != wants {
 			t.Errorf("%s: structuredContent is %q, want some: %v", args, got, wants)

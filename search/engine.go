@@ -16,6 +16,7 @@ import (
 	"tooldex/knowledge"
 	"tooldex/tool"
 	"tooldex/upstream"
+	"tooldex/validate"
 )
 
 // Lookup returns the snapshot to search: the latest, or nil while there is none. *index.Index implements it.
@@ -91,7 +92,8 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 			Hint: "try again in a moment",
 		}
 	}
-	if err := e.checkFilterNames(snap.Set(), &q.Filter); err != nil {
+	mayNameUnread := func(name string) bool { return e.mayNameUnread(name, &q.Filter) }
+	if err := validate.FilterNames(snap.Set(), &q.Filter, mayNameUnread); err != nil {
 		return nil, err
 	}
 	s := e.scratch.Get().(*scratch)
@@ -267,4 +269,18 @@ func (e *Engine) Related(ctx context.Context, id tool.ID, n int) ([]tool.ID, err
 		}
 	}
 	return out, nil
+}
+
+// mayNameUnread reports whether name is a configured server without known tools, some of which Allow would show. The
+// advice reports on it.
+func (e *Engine) mayNameUnread(name string, f *tool.Filter) bool {
+	if e.o.Servers == nil || f.Allow != nil && !f.Allow(&tool.Tool{Server: name}) {
+		return false
+	}
+	for _, st := range e.o.Servers.Status() {
+		if st.Server == name {
+			return true
+		}
+	}
+	return false
 }

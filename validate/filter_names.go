@@ -1,4 +1,4 @@
-package search
+package validate
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
-	"tooldex/validate"
 )
 
 // maxNamed is how many servers or categories an error lists, and maxNameBytes how much of each name.
@@ -18,14 +17,15 @@ const (
 	maxNameBytes = 80
 )
 
-// checkFilterNames returns an Invalid error for the first server or category of a filter of which there are no tools,
+// FilterNames returns an Invalid error for the first server or category of a filter of which there are no tools in set,
 // with the nearest name and those that exist. What Allow hides does not exist for the caller: the error is the same for
-// a hidden name and for an invented one. A server whose tools are not known yet passes, and the advice reports on it.
-func (e *Engine) checkFilterNames(set *tool.Set, f *tool.Filter) error {
+// a hidden name and for an invented one. isServer reports whether a server without tools may be named all the same, as
+// one whose tools are not known yet; nil for none.
+func FilterNames(set *tool.Set, f *tool.Filter, isServer func(name string) bool) error {
 	if len(f.Servers) > 0 {
 		servers := existingNames(set, f, func(t *tool.Tool) string { return t.Server })
 		for _, name := range f.Servers {
-			if !servers[name] && !e.mayNameUnread(name, f) {
+			if !servers[name] && (isServer == nil || !isServer(name)) {
 				return unknownName("server", name, servers)
 			}
 		}
@@ -56,19 +56,6 @@ func existingNames(set *tool.Set, f *tool.Filter, nameOf func(*tool.Tool) string
 	return out
 }
 
-// mayNameUnread reports whether name is a configured server without known tools, some of which Allow would show.
-func (e *Engine) mayNameUnread(name string, f *tool.Filter) bool {
-	if e.o.Servers == nil || f.Allow != nil && !f.Allow(&tool.Tool{Server: name}) {
-		return false
-	}
-	for _, st := range e.o.Servers.Status() {
-		if st.Server == name {
-			return true
-		}
-	}
-	return false
-}
-
 // unknownName returns the error for a name that is not among those that exist.
 func unknownName(what, name string, existing map[string]bool) error {
 	names := slices.Sorted(maps.Keys(existing))
@@ -82,12 +69,12 @@ func unknownName(what, name string, existing map[string]bool) error {
 		if more := len(names) - len(short); more > 0 {
 			hint += fmt.Sprintf(" and %d more", more)
 		}
-		if near := validate.Nearest(name, names); near != "" {
+		if near := Nearest(name, names); near != "" {
 			hint = "did you mean " + sanitize.Clip(near, maxNameBytes) + "? Otherwise " + hint
 		}
 	}
 	return &tool.Error{
-		Code: tool.Invalid, Op: "search", Hint: hint,
+		Code: tool.Invalid, Op: "filter", Hint: hint,
 		Msg: fmt.Sprintf("there are no tools of a %s %q", what, sanitize.Clip(name, maxNameBytes)),
 	}
 }
