@@ -99,6 +99,24 @@ func (g *Gate) Grants() bool {
 	return len(g.tokens) > 0
 }
 
+// Kinds lists which tokens are accepted: "whole" for Options.Whole, "file" for those of the file, "oauth" for access
+// tokens of authorization servers. It is empty if requests need no token.
+func (g *Gate) Kinds() []string {
+	var out []string
+	if g.o.Whole != "" {
+		out = append(out, "whole")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.exists {
+		out = append(out, "file")
+	}
+	if g.o.OAuth != nil {
+		out = append(out, "oauth")
+	}
+	return out
+}
+
 // wholePrincipal stands for every client that sends Options.Whole.
 var wholePrincipal = Principal{Name: "the token for everything", Key: "whole"}
 

@@ -12,6 +12,7 @@ type Config struct {
 	DataDir    string // "" if the platform has no place for it and nothing names one
 	Output     string // table, json or yaml
 	LogLevel   string // debug, info, warn or error
+	LogFormat  string // text or json
 	Embedder   string // builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL
 	OllamaHost string // "" for Ollama's default
 	// OpenAIBaseURL and OpenAIKey belong to the embedder openai:MODEL. They come from the environment alone.

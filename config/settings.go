@@ -85,6 +85,10 @@ func commonSettings() []Setting {
 			Key: "logLevel", Env: "TOOLDEX_LOG_LEVEL", Flag: "log-level", Default: "warn", live: true,
 			Choices: []string{"debug", "info", "warn", "error"}, About: "what is logged to standard error",
 		},
+		{
+			Key: "logFormat", Env: "TOOLDEX_LOG_FORMAT", Flag: "log-format", Default: "text",
+			Choices: []string{"text", "json"}, About: "how the log is written: json has one object for each line",
+		},
 		{Key: "embedder", Env: "TOOLDEX_EMBEDDER", Flag: "embedder", Default: "builtin", About: "the embedding model"},
 		{Key: "ollamaHost", Env: "OLLAMA_HOST", About: "the address of the Ollama server"},
 		{

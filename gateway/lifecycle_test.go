@@ -59,6 +59,31 @@ func TestIdleServerRests(t *testing.T) {
 	}
 }
 
+// TestRestartsAreCounted requires that a start after a crash counts as a restart, and one after a rest does not.
+func TestRestartsAreCounted(t *testing.T) {
+	g := startGateway(t, Options{idleTimeout: -1}, self(t, "s", "sdk"))
+	u, _ := g.Upstream("s")
+	pid := call(t, g, "s/pid", "")
+	if n := u.currentStatus().Restarts; n != 0 {
+		t.Errorf("the first start makes %d restarts", n)
+	}
+	killServer(t, pid)
+	waitFor(t, "the end to be noticed", func() bool { return u.currentStatus().State == upstream.Failed })
+	pid = call(t, g, "s/pid", "")
+	if n := u.currentStatus().Restarts; n != 1 {
+		t.Errorf("a start after a crash makes %d restarts", n)
+	}
+	u.mu.Lock()
+	u.opts.idleTimeout, u.used = time.Nanosecond, time.Time{}
+	u.mu.Unlock()
+	u.stopIfIdle()
+	waitFor(t, "its process to end", func() bool { return dead(t, pid) })
+	call(t, g, "s/pid", "")
+	if n := u.currentStatus().Restarts; n != 1 {
+		t.Errorf("a start after a rest makes %d restarts", n)
+	}
+}
+
 func TestServerInUseDoesNotRest(t *testing.T) {
 	s := self(t, "s", "sdk")
 	s.Idle = 50 * time.Millisecond

@@ -39,6 +39,7 @@ type Upstream struct {
 	starting  *pendingStart      // nil while nobody starts it
 	speaks    connectionHints    // what is known of its protocols
 	failures  int                // failed starts in a row
+	restarts  int                // successful starts after a failed one or a lost connection
 	notBefore time.Time          // end of the pause after a failed start
 	lastErr   error              // of the last start or connection; nil while it runs
 	failedAt  time.Time          // when lastErr happened
@@ -345,6 +346,9 @@ func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHint
 		a.err = u.goneError()
 		return true
 	}
+	if err == nil && u.lastErr != nil {
+		u.restarts++
+	}
 	a.session, a.err, u.lastErr, u.failedAt = s, err, err, time.Now()
 	if err != nil {
 		u.record.addLine(upstream.FromGateway, "could not be started: "+errorMessage(err))
@@ -452,7 +456,9 @@ func (u *Upstream) deliverSignals(signals <-chan struct{}, f func()) {
 func (u *Upstream) currentStatus() upstream.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	st := upstream.Status{Server: u.cfg.Name, Transport: transportOf(u.cfg), Tools: u.tools, State: upstream.Configured}
+	st := upstream.Status{
+		Server: u.cfg.Name, Transport: transportOf(u.cfg), Tools: u.tools, State: upstream.Configured, Restarts: u.restarts,
+	}
 	if !u.listed && u.opts.Known != nil {
 		st.Tools = u.opts.Known(u.cfg.Name)
 	}

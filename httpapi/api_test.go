@@ -36,6 +36,8 @@ type fixture struct {
 	found   func(context.Context, tool.Query) (*tool.Result, error)
 	states  []upstream.Status
 	log     *buffer
+
+	answered []int // statuses
 }
 
 type buffer struct {

@@ -16,6 +16,8 @@ type Metrics interface {
 	// Selected counts an answered selection: its tools, their cost in tokens, how many tokens more all tools would have
 	// cost, and whether the cache answered. It does not block.
 	Selected(tools []tool.ID, tokens, saved int, cached bool)
+	// Answered counts an answer by its status, 499 for a request whose client went away. It does not block.
+	Answered(status int)
 	// Report returns what was done within a window: 1h, 24h, 7d or all. Any other is Invalid.
 	Report(ctx context.Context, window string) (*metrics.Metrics, error)
 	// Uses returns how often each tool was called in all time, and when last; tools that nobody called are left out.

@@ -33,6 +33,13 @@ func (f *fixture) Report(_ context.Context, window string) (*metrics.Metrics, er
 // Selected is only here to make a fixture a Metrics.
 func (f *fixture) Selected([]tool.ID, int, int, bool) {}
 
+// Answered keeps the statuses.
+func (f *fixture) Answered(status int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answered = append(f.answered, status)
+}
+
 // Uses gives those of one tool.
 func (f *fixture) Uses(context.Context) (map[tool.ID]metrics.Use, error) {
 	return map[tool.ID]metrics.Use{

@@ -97,8 +97,11 @@ func (s *Server) traceRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// logRequest logs a request once it is answered.
+// logRequest logs and counts a request once it is answered.
 func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) error {
+	if s.o.Metrics != nil {
+		s.o.Metrics.Answered(v.Status)
+	}
 	level := slog.LevelInfo
 	if v.Status >= http.StatusInternalServerError {
 		level = slog.LevelWarn

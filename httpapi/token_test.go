@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -193,6 +194,11 @@ func TestRate(t *testing.T) {
 				t.Errorf("guess %d gives %d, want %d", i, got, want)
 			}
 		}
+		f.mu.Lock()
+		if want := []int{401, 401, 401, 401, 401, 429, 429, 429}; !slices.Equal(f.answered, want) {
+			t.Errorf("the metrics count the answers %v, want %v", f.answered, want)
+		}
+		f.mu.Unlock()
 		if got := ask("10.0.0.1:2", "t"); got != http.StatusTooManyRequests {
 			t.Errorf("the right guess gives %d: guesses are not bounded", got)
 		}

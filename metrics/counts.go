@@ -23,6 +23,16 @@ type counts struct {
 	Called     map[string]int64         `json:"called,omitempty"`     // by the tool's ID
 	Last       map[string]int64         `json:"last,omitempty"`       // when a tool was called last, in Unix seconds
 	Servers    map[string]*serverCounts `json:"servers,omitempty"`
+	// Profiles holds at most maxProfiles, and the rest under otherProfiles.
+	Profiles map[string]profileCounts `json:"profiles,omitempty"`
+}
+
+// profileCounts counts what the clients of one profile did. Clients of all tools have the profile "".
+type profileCounts struct {
+	Searches int64 `json:"searches,omitempty"`
+	Nothing  int64 `json:"nothing,omitempty"` // searches that found nothing
+	Calls    int64 `json:"calls,omitempty"`
+	Errors   int64 `json:"errors,omitempty"`
 }
 
 // serverCounts counts the calls of one server's tools.
@@ -35,11 +45,35 @@ type serverCounts struct {
 // maxNames bounds the tools and categories of an entry; the most frequent are kept.
 const maxNames = 1000
 
+// The bound of the profiles of an entry: profiles that are renamed stay in the totals for ever. No profile can have the
+// name otherProfiles.
+const (
+	maxProfiles   = 100
+	otherProfiles = "(others)"
+)
+
+// addProfile adds to the counts of a profile.
+func (c *counts) addProfile(name string, add profileCounts) {
+	known := len(c.Profiles)
+	if _, ok := c.Profiles[otherProfiles]; ok {
+		known--
+	}
+	if _, ok := c.Profiles[name]; !ok && known >= maxProfiles {
+		name = otherProfiles
+	}
+	sum := c.Profiles[name]
+	sum.Searches += add.Searches
+	sum.Nothing += add.Nothing
+	sum.Calls += add.Calls
+	sum.Errors += add.Errors
+	c.Profiles[name] = sum
+}
+
 // newCounts returns empty counts without nil maps.
 func newCounts() *counts {
 	return &counts{
 		Categories: map[string]int64{}, Called: map[string]int64{}, Last: map[string]int64{},
-		Servers: map[string]*serverCounts{},
+		Servers: map[string]*serverCounts{}, Profiles: map[string]profileCounts{},
 	}
 }
 
@@ -103,6 +137,9 @@ func (c *counts) addAll(o *counts) {
 		mine.Calls += s.Calls
 		mine.Errors += s.Errors
 		mine.Took.addCounts(s.Took)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Profiles)) {
+		c.addProfile(name, o.Profiles[name])
 	}
 	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
 	maps.DeleteFunc(c.Last, func(id string, _ int64) bool { return c.Called[id] == 0 })

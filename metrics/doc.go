@@ -6,7 +6,7 @@
 //	m := metrics.New(metrics.Options{Disk: disk, Catalog: catalog})
 //	m.Start()
 //	defer m.Close()
-//	searcher := m.Searcher(engine, catalog)
+//	searcher := m.Searcher(engine, catalog, "")
 //
 // # What may be relied on
 //

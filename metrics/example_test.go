@@ -20,7 +20,7 @@ func Example() {
 	m.Start()
 	defer func() { _ = m.Close() }()
 
-	tools := m.Caller(greeter{})
+	tools := m.Caller(greeter{}, "")
 	_, _ = tools.Call(context.Background(), tool.Call{ID: "hall/greet"})
 	m.Selected([]tool.ID{"hall/greet"}, 40, 960, false)
 

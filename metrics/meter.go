@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tooldex/tool"
@@ -31,15 +32,20 @@ type Options struct {
 	Catalog tool.Catalog
 	// Sessions returns how many sessions are open, for Prometheus; with nil that is not reported.
 	Sessions func() int
-	// Servers returns the configured servers by name, and whether each works: its last start or call did not fail. With
-	// nil they are not reported.
-	Servers func() map[string]bool
+	// Servers returns the state of each configured server by name. With nil they are not reported.
+	Servers func() map[string]ServerState
 	// Version is that of the program, for Prometheus; "" if it is not to be reported.
 	Version string
 	// Flush is the time between two writes; zero means 5 seconds.
 	Flush time.Duration
 	// Logger receives a warning when counts cannot be stored or read; nil means no log.
 	Logger *slog.Logger
+}
+
+// ServerState is what is reported of a server.
+type ServerState struct {
+	Works    bool // its last start or call did not fail
+	Restarts int  // its starts after a failure, by this process
 }
 
 // withDefaults returns o with its defaults filled in.
@@ -65,6 +71,8 @@ type Meter struct {
 	// disk is held while the disk is read or written. It is taken before mu.
 	disk sync.Mutex
 
+	answers [maxStatus]atomic.Int64 // HTTP answers of this process, by status
+
 	mu      sync.Mutex
 	loaded  bool   // loadCounts has succeeded
 	version uint64 // of stored
@@ -86,6 +94,17 @@ const (
 	maxFruitless = 500
 	maxText      = 300 // bytes
 )
+
+// maxStatus is above every status of HTTP.
+const maxStatus = 600
+
+// Answered counts an answer over HTTP. It does not block. The counts are those of this process: they are not stored,
+// since that would write to the disk whenever a monitor asks.
+func (m *Meter) Answered(status int) {
+	if status > 0 && status < maxStatus {
+		m.answers[status].Add(1)
+	}
+}
 
 // New returns a Meter that has counted nothing yet.
 func New(o Options) *Meter {

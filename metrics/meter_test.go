@@ -56,7 +56,7 @@ func report(t *testing.T, m *Meter, window string) *Metrics {
 func search(t *testing.T, m *Meter, w *world, res *tool.Result) {
 	t.Helper()
 	w.result = res
-	if _, err := m.Searcher(w, w).Search(context.Background(), tool.Query{Text: res.Query}); err != nil {
+	if _, err := m.Searcher(w, w, "").Search(context.Background(), tool.Query{Text: res.Query}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +70,7 @@ func TestUses(t *testing.T) {
 		call := func(id tool.ID, res *tool.CallResult, err error) {
 			t.Helper()
 			w.called, w.err = res, err
-			_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: id})
+			_, _ = m.Caller(w, "").Call(t.Context(), tool.Call{ID: id})
 		}
 		uses := func(m *Meter) map[tool.ID]Use {
 			t.Helper()
@@ -141,10 +141,10 @@ func TestReport(t *testing.T) {
 		w.takes = 20 * time.Millisecond
 		w.called = &tool.CallResult{}
 		for range 2 {
-			_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: "files/read"})
+			_, _ = m.Caller(w, "").Call(t.Context(), tool.Call{ID: "files/read"})
 		}
 		w.called = &tool.CallResult{IsError: true}
-		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: "git/commit"})
+		_, _ = m.Caller(w, "").Call(t.Context(), tool.Call{ID: "git/commit"})
 
 		got := report(t, m, "1h")
 		want := &Metrics{
@@ -196,7 +196,7 @@ func TestCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, m := newWorld(), New(Options{})
 			w.called, w.err = c.result, c.err
-			res, err := m.Caller(w).Call(c.ctx, tool.Call{ID: "files/read"})
+			res, err := m.Caller(w, "").Call(c.ctx, tool.Call{ID: "files/read"})
 			if res != c.result || !errors.Is(err, c.err) {
 				t.Errorf("the answer became %v, %v", res, err)
 			}
@@ -210,11 +210,11 @@ func TestCalls(t *testing.T) {
 func TestNoSearchToCount(t *testing.T) {
 	w, m := newWorld(), New(Options{})
 	w.result = &tool.Result{}
-	if _, err := m.Searcher(w, w).Search(t.Context(), tool.Query{Text: "a", Trial: true}); err != nil {
+	if _, err := m.Searcher(w, w, "").Search(t.Context(), tool.Query{Text: "a", Trial: true}); err != nil {
 		t.Error(err)
 	}
 	w.err = &tool.Error{Code: tool.Invalid}
-	if _, err := m.Searcher(w, w).Search(t.Context(), tool.Query{}); !errors.Is(err, w.err) {
+	if _, err := m.Searcher(w, w, "").Search(t.Context(), tool.Query{}); !errors.Is(err, w.err) {
 		t.Errorf("the error became %v", err)
 	}
 	if r := report(t, m, "all"); r.TotalRequests != 0 {
@@ -374,7 +374,7 @@ func TestBounds(t *testing.T) {
 	for i := range maxNames + 100 {
 		id := tool.ID(fmt.Sprintf("s/%d", i))
 		for range 1 + i/maxNames {
-			_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: id})
+			_, _ = m.Caller(w, "").Call(t.Context(), tool.Call{ID: id})
 		}
 		search(t, m, w, &tool.Result{Query: fmt.Sprint("want ", i)})
 	}

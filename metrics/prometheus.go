@@ -31,6 +31,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var p page
 	p.writeSearches(all)
 	p.writeCalls(all)
+	p.writeProfiles(all)
 	m.writeGauges(&p)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(p.b.Bytes()) // the client is gone
@@ -126,6 +127,70 @@ func (p *page) writeCalls(c *counts) {
 	}
 }
 
+// writeProfiles writes what was counted by profile, of which there are at most maxProfiles and one.
+func (p *page) writeProfiles(c *counts) {
+	names := slices.Sorted(maps.Keys(c.Profiles))
+	for _, family := range []struct {
+		name, help string
+		value      func(profileCounts) int64
+	}{
+		{
+			"tooldex_profile_searches_total", "Searches that were answered, by profile; empty for all tools.",
+			func(c profileCounts) int64 { return c.Searches },
+		},
+		{
+			"tooldex_profile_searches_found_nothing_total", "Searches to which no tool was said to fit, by profile.",
+			func(c profileCounts) int64 { return c.Nothing },
+		},
+		{
+			"tooldex_profile_calls_total", "Calls of tools, by profile.",
+			func(c profileCounts) int64 { return c.Calls },
+		},
+		{
+			"tooldex_profile_call_errors_total", "Calls that failed, or whose tool said that it did, by profile.",
+			func(c profileCounts) int64 { return c.Errors },
+		},
+	} {
+		p.writeFamily(family.name, "counter", family.help)
+		for _, name := range names {
+			p.writeSample(family.name, formatLabel("profile", name), float64(family.value(c.Profiles[name])))
+		}
+	}
+}
+
+// writeServers writes the states of the servers.
+func (p *page) writeServers(states map[string]ServerState) {
+	const up, restarts = "tooldex_server_up", "tooldex_server_restarts_total"
+	names := slices.Sorted(maps.Keys(states))
+	p.writeFamily(up, "gauge", "1 for a server that works, 0 for one whose last start or call failed.")
+	for _, name := range names {
+		value := 0.
+		if states[name].Works {
+			value = 1
+		}
+		p.writeSample(up, formatLabel("server", name), value)
+	}
+	p.writeFamily(restarts, "counter", "Starts of a server by this process that followed a failed start or a lost "+
+		"connection.")
+	for _, name := range names {
+		p.writeSample(restarts, formatLabel("server", name), float64(states[name].Restarts))
+	}
+}
+
+// writeAnswers writes how many requests over HTTP this process has answered, by status. The statuses of refusals are
+// always there, so that their first increase is seen.
+func (m *Meter) writeAnswers(p *page) {
+	const name = "tooldex_http_requests_total"
+	p.writeFamily(name, "counter", "Requests over HTTP that this process has answered, by status; 499 for those whose "+
+		"client went away.")
+	for status := range m.answers {
+		n := m.answers[status].Load()
+		if n > 0 || status == http.StatusUnauthorized || status == http.StatusTooManyRequests {
+			p.writeSample(name, formatLabel("status", strconv.Itoa(status)), float64(n))
+		}
+	}
+}
+
 // writeGauges writes what is true at this moment.
 func (m *Meter) writeGauges(p *page) {
 	if m.o.Catalog != nil {
@@ -144,17 +209,9 @@ func (m *Meter) writeGauges(p *page) {
 		p.writeGauge("tooldex_sessions", "Open MCP sessions of this process.", float64(m.o.Sessions()))
 	}
 	if m.o.Servers != nil {
-		const up = "tooldex_server_up"
-		works := m.o.Servers()
-		p.writeFamily(up, "gauge", "1 for a server that works, 0 for one whose last start or call failed.")
-		for _, name := range slices.Sorted(maps.Keys(works)) {
-			value := 0.
-			if works[name] {
-				value = 1
-			}
-			p.writeSample(up, formatLabel("server", name), value)
-		}
+		p.writeServers(m.o.Servers())
 	}
+	m.writeAnswers(p)
 	if m.o.Version != "" {
 		p.writeFamily("tooldex_build_info", "gauge", "1, with the version of the program and of Go.")
 		p.writeSample("tooldex_build_info",

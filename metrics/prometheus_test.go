@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -25,15 +26,20 @@ func TestPrometheus(t *testing.T) {
 		odd := "say \"hi\"\\\nback"
 		m := New(Options{
 			Catalog: w, Sessions: func() int { return 7 }, Version: "v1",
-			Servers: func() map[string]bool { return map[string]bool{"files": true, odd: false} },
+			Servers: func() map[string]ServerState {
+				return map[string]ServerState{"files": {Works: true, Restarts: 2}, odd: {}}
+			},
 		})
 		w.takes = 2 * time.Millisecond
 		search(t, m, w, &tool.Result{Query: "a", Tokens: 10, Tools: []tool.Hit{{}, {}}, Degraded: "words only"})
 		search(t, m, w, &tool.Result{Query: "b", Confident: true, Tokens: 1e6})
 		m.Selected([]tool.ID{"files/read"}, 5, 90, true)
 		w.takes, w.called = 40*time.Second, &tool.CallResult{IsError: true}
-		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: tool.ID(odd + "/x")})
-		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: "files/read"})
+		_, _ = m.Caller(w, "ops").Call(t.Context(), tool.Call{ID: tool.ID(odd + "/x")})
+		_, _ = m.Caller(w, "ops").Call(t.Context(), tool.Call{ID: "files/read"})
+		for _, status := range []int{401, 200, 401, -1, 600} {
+			m.Answered(status)
+		}
 		if err := m.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,12 +112,50 @@ func TestPrometheus(t *testing.T) {
 			"tooldex_call_duration_seconds " + odd + " to 2.5 ms": 0,
 			"tooldex_catalogue_tools":                             3, "tooldex_catalogue_servers": 2, "tooldex_sessions": 7,
 			"tooldex_server_up files": 1, "tooldex_server_up " + odd: 0,
+			"tooldex_server_restarts_total files": 2, "tooldex_server_restarts_total " + odd: 0,
+			"tooldex_profile_searches_total ": 2, "tooldex_profile_searches_found_nothing_total ": 1,
+			"tooldex_profile_searches_total ops": 0, "tooldex_profile_searches_found_nothing_total ops": 0,
+			"tooldex_profile_calls_total ": 0, "tooldex_profile_call_errors_total ": 0,
+			"tooldex_profile_calls_total ops": 2, "tooldex_profile_call_errors_total ops": 2,
+			"tooldex_http_requests_total 200": 1, "tooldex_http_requests_total 401": 2,
+			"tooldex_http_requests_total 429":                 0,
 			"tooldex_build_info " + runtime.Version() + " v1": 1,
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 	})
+}
+
+// TestProfilesAreBounded requires that the labels of profiles stay few, however many there are and however often counts
+// are added up, and that no count is lost.
+func TestProfilesAreBounded(t *testing.T) {
+	disk := &memoryDisk{}
+	const all = 3 * maxProfiles
+	for i := range all {
+		m := New(Options{Disk: disk}) // another process for each
+		w := newWorld()
+		w.called = &tool.CallResult{}
+		_, _ = m.Caller(w, fmt.Sprint("profile", i)).Call(t.Context(), tool.Call{ID: "files/read"})
+		if err := m.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rec := httptest.NewRecorder()
+	New(Options{Disk: disk}).ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(rec.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, labels := 0., 0
+	for _, s := range families["tooldex_profile_calls_total"].GetMetric() {
+		sum += s.GetCounter().GetValue()
+		labels++
+	}
+	if sum != all || labels != maxProfiles+1 {
+		t.Errorf("%d profiles with %v calls, want %d with %d", labels, sum, maxProfiles+1, all)
+	}
 }
 
 func TestPrometheusWithoutDisk(t *testing.T) {

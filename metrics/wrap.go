@@ -11,10 +11,11 @@ import (
 	"tooldex/tool"
 )
 
-// Searcher returns a Searcher that passes queries on to next, and counts them, except trials and failures. set holds
-// the tools that its clients may see, for the cost of listing all of them instead of an answer.
-func (m *Meter) Searcher(next tool.Searcher, set tool.Catalog) tool.Searcher {
-	return &searcher{m: m, next: next, catalog: set}
+// Searcher returns a Searcher that passes queries on to next, and counts them for a profile, "" for all tools, except
+// trials and failures. set holds the tools that its clients may see, for the cost of listing all of them instead of an
+// answer.
+func (m *Meter) Searcher(next tool.Searcher, set tool.Catalog, profile string) tool.Searcher {
+	return &searcher{m: m, next: next, catalog: set, profile: profile}
 }
 
 // searcher counts the searches that pass through it.
@@ -22,6 +23,7 @@ type searcher struct {
 	m       *Meter
 	next    tool.Searcher
 	catalog tool.Catalog
+	profile string
 	plain   atomic.Pointer[listing]
 }
 
@@ -36,7 +38,7 @@ func (s *searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, erro
 	begin := time.Now()
 	res, err := s.next.Search(ctx, q)
 	if err == nil && !q.Trial {
-		s.m.recordSearch(q, res, time.Since(begin), s.listedTokens())
+		s.recordSearch(q, res, time.Since(begin))
 	}
 	return res, err
 }
@@ -62,8 +64,10 @@ func (s *searcher) listedTokens() int {
 }
 
 // recordSearch counts an answered search.
-func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration, listed int) {
+func (s *searcher) recordSearch(q tool.Query, res *tool.Result, took time.Duration) {
+	m, listed := s.m, s.listedTokens()
 	m.addCounts(func(c *counts) {
+		mine := profileCounts{Searches: 1}
 		c.Searches++
 		c.Search.observeDuration(took)
 		c.Tools += int64(len(res.Tools))
@@ -74,7 +78,9 @@ func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration,
 		}
 		if !res.Confident {
 			c.Nothing++
+			mine.Nothing++
 		}
+		c.addProfile(s.profile, mine)
 		for _, h := range res.Tools {
 			c.Categories[cmp.Or(h.Category, "other")]++
 		}
@@ -132,14 +138,15 @@ func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
 	})
 }
 
-// Caller returns a Caller that passes calls on to next, and counts them. A call of an unknown tool is not counted, and
-// a call that its client cancels is no error.
-func (m *Meter) Caller(next tool.Caller) tool.Caller { return caller{m, next} }
+// Caller returns a Caller that passes calls on to next, and counts them for a profile, "" for all tools. A call of an
+// unknown tool is not counted, and a call that its client cancels is no error.
+func (m *Meter) Caller(next tool.Caller, profile string) tool.Caller { return caller{m, next, profile} }
 
 // caller counts the calls that pass through it.
 type caller struct {
-	m    *Meter
-	next tool.Caller
+	m       *Meter
+	next    tool.Caller
+	profile string
 }
 
 // Call implements tool.Caller.
@@ -157,9 +164,12 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		s := n.serverOf(call.ID.Server())
 		s.Calls++
 		s.Took.observeDuration(took)
+		mine := profileCounts{Calls: 1}
 		if failed {
 			s.Errors++
+			mine.Errors++
 		}
+		n.addProfile(c.profile, mine)
 	})
 	return res, err
 }

@@ -50,6 +50,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	watching.Go(func() { gate.Watch(ctx) })
 	defer watching.Wait()
 	defer stop()
+	s.logStart(l.Addr().String(), gate)
 	s.o.Listening(l.Addr())
 	return api.Serve(ctx, l)
 }

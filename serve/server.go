@@ -59,6 +59,7 @@ type Options struct {
 type server struct {
 	o         Options
 	admission admission
+	started   time.Time
 	service   *service.Service
 	gateway   *gateway.Gateway
 	views     *service.Views
@@ -71,7 +72,7 @@ type server struct {
 // an error in their place. Its errors are config.UsageError for a configuration that does not permit to serve, and
 // those of opening the service and of listening.
 func Run(ctx context.Context, o Options) error {
-	s := &server{o: o}
+	s := &server{o: o, started: time.Now()}
 	var err error
 	if o.Listen != "" { // refused before anything is started
 		if s.admission, err = newAdmission(o); err != nil {
@@ -115,9 +116,13 @@ func Run(ctx context.Context, o Options) error {
 			return standard.mcp.Run(context.WithoutCancel(ctx), mcpsrv.Lines(o.Stdin, o.Stdout))
 		})
 	}
+	if o.Listen == "" {
+		s.logStart("", nil)
+	}
 	err = s.runTransports(ctx, stop, transports)
 	s.updater.wait()
 	s.editor.wait()
+	s.logLifecycle("stopped", "served", time.Since(s.started).Round(time.Second).String())
 	_ = s.views.Audit.Served(context.WithoutCancel(ctx), audit.Stop, o.Version, "") // a failure is in the log
 	return errors.Join(err, s.gateway.Close(), s.service.Learner.Close(), s.views.Meter.Close(), s.views.Audit.Close())
 }

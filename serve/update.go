@@ -275,6 +275,8 @@ func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 			u.o.Logger.Error("cannot change the log level", "error", err)
 		}
 	}
+	path, _ := u.o.Config.Path()
+	u.logLifecycle("read the configuration again", "config", path)
 	for _, key := range change.Restart {
 		u.o.Logger.Warn("a change of the configuration takes effect after a restart", "key", key)
 	}

@@ -19,6 +19,7 @@ import (
 	"tooldex/gateway"
 	"tooldex/index"
 	"tooldex/learn"
+	"tooldex/metrics"
 	"tooldex/search"
 	"tooldex/store"
 	"tooldex/tool"
@@ -413,11 +414,11 @@ func (u *upstreamStates) Status() []upstream.Status {
 	return nil
 }
 
-// workingServers returns the servers that the gateway knows by name, and whether each works.
-func (s *Service) workingServers() map[string]bool {
-	out := map[string]bool{}
+// serverStates returns what metrics report of the servers that the gateway knows, by name.
+func (s *Service) serverStates() map[string]metrics.ServerState {
+	out := map[string]metrics.ServerState{}
 	for _, one := range s.states.Status() {
-		out[one.Server] = one.State != upstream.Failed
+		out[one.Server] = metrics.ServerState{Works: one.State != upstream.Failed, Restarts: one.Restarts}
 	}
 	return out
 }

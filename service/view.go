@@ -89,7 +89,7 @@ func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
 		Schemas:  validate.NewSchemas(s.o.Logger),
 		Meter: metrics.New(metrics.Options{
 			Disk: s.Store, Catalog: s.Catalog, Sessions: o.Sessions, Logger: s.o.Logger,
-			Servers: s.workingServers, Version: s.o.Version,
+			Servers: s.serverStates, Version: s.o.Version,
 		}),
 	}, nil
 }
@@ -108,6 +108,14 @@ func (s *Service) openAudit() *audit.Log {
 func (x *Views) profileNamed(name string) (config.Profile, bool) {
 	p, ok := x.Service.Config().Profiles[name]
 	return p, ok
+}
+
+// profileLabel returns the profile that metrics count for a view: "" for all tools, also under the name of a mode.
+func (x *Views) profileLabel(key access.View) string {
+	if _, ok := x.profileNamed(key.Profile); !ok {
+		return WholeProfile
+	}
+	return key.Profile
 }
 
 // CheckName returns a NotFound error for a name that is neither that of a profile nor of a mode.
@@ -134,7 +142,7 @@ func (x *Views) New(key access.View) *View {
 
 	// The chain of searches. Filters narrow the query on its way in, so that a limit of 5 means 5.
 	found := v.policy.Searcher(guard.Searcher(x.tracer.Searcher(s.limited)))
-	v.Searcher = x.Meter.Searcher(found, v.Catalog)
+	v.Searcher = x.Meter.Searcher(found, v.Catalog, x.profileLabel(key))
 
 	// The chain of calls. Whatever refuses a call stands inside the record, and what is counted was allowed.
 	var last tool.Caller = noGateway{}
@@ -142,7 +150,7 @@ func (x *Views) New(key access.View) *View {
 		last = x.gateway
 		v.Upstreams = v.policy.Upstreams(x.features)
 	}
-	made := x.Meter.Caller(x.tracer.Caller(last))
+	made := x.Meter.Caller(x.tracer.Caller(last), x.profileLabel(key))
 	valid := validate.NewCaller(x.content.Caller(guard.Caller(made)), s.Catalog, x.Schemas)
 	v.Caller = x.Audit.Caller(v.policy.Caller(availability{valid, s.Catalog}))
 

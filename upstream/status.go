@@ -41,4 +41,6 @@ type Status struct {
 	Error     string    `json:"error,omitempty"` // the last one; "" if none
 	// FailedAt is when Error happened; nil if there is none.
 	FailedAt *time.Time `json:"failedAt,omitempty"`
+	// Restarts counts the starts, by this process, that followed a failed start or a lost connection.
+	Restarts int `json:"restarts,omitempty"`
 }

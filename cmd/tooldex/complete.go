@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tooldex/mcpsrv"
+	"tooldex/config"
 	"tooldex/service"
 	"tooldex/store"
 )
@@ -32,15 +32,13 @@ func (a *app) registerCompletions(root *cobra.Command) {
 			cmd.ValidArgsFunction = a.cobraCompleter(c)
 		}
 	}
-	var modes []string
-	for _, m := range mcpsrv.Modes() {
-		modes = append(modes, string(m))
-	}
-	complete(root, "output", []string{"table", "json", "yaml"})
-	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
 	complete(root, "borrow", []string{"on", "off"})
-	if serve, _, err := root.Find([]string{"serve"}); err == nil {
-		complete(serve, "mode", modes)
+	if serve, _, err := root.Find([]string{"serve"}); err == nil { // it has the flags of all settings
+		for _, s := range config.Settings() {
+			if s.Choices != nil && settingFlag(serve, s) != nil {
+				complete(serve, s.Flag, s.Choices)
+			}
+		}
 	}
 	var all func(cmd *cobra.Command)
 	all = func(cmd *cobra.Command) {

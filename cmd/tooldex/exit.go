@@ -73,7 +73,16 @@ func printError(w io.Writer, err error) {
 		}
 		return
 	}
-	msg, hint := err.Error(), ""
+	msg, hint := explainError(err)
+	fmt.Fprintln(w, "tooldex: "+makePrintable(msg))
+	if hint != "" {
+		fmt.Fprintln(w, "hint: "+makePrintable(hint))
+	}
+}
+
+// explainError returns what an error says without its remedy, and the remedy, "" if it has none.
+func explainError(err error) (msg, hint string) {
+	msg = err.Error()
 	var te *tool.Error
 	var usage usageError
 	var setting config.UsageError
@@ -88,8 +97,5 @@ func printError(w io.Writer, err error) {
 			msg = strings.ReplaceAll(msg, " ("+hint+")", "")
 		}
 	}
-	fmt.Fprintln(w, "tooldex: "+makePrintable(msg))
-	if hint != "" {
-		fmt.Fprintln(w, "hint: "+makePrintable(hint))
-	}
+	return msg, hint
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,7 +45,12 @@ func run(ctx context.Context, a *app, args []string) int {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+	case a.log != nil && a.config().LogFormat == "json" && !errors.As(err, new(silent)):
+		msg, hint := explainError(err)
+		a.log.Error("the command failed", "error", msg, "hint", hint)
+	default:
 		printError(a.stderr, err)
 	}
 	return exitCode(err)
@@ -76,6 +82,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringP("data-dir", "d", "", "where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
 	f.StringP("output", "o", "table", "table, json or yaml")
 	f.String("log-level", "warn", "debug, info, warn or error")
+	f.String("log-format", "text", "text or json (TOOLDEX_LOG_FORMAT)")
 	f.String("embedder", "", "builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL (TOOLDEX_EMBEDDER)")
 	f.String("borrow", "", "on, or off to find tools by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the built-in demo catalogue in place of the stored tools")
@@ -141,7 +148,7 @@ func (a *app) openLog() error {
 	if err := a.level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
 		return err
 	}
-	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: &a.level}))
+	a.log = slog.New(cfg.LogHandler(a.stderr, &a.level))
 	if cfg.DataDir == "" && !a.demo {
 		return usageError{"no home directory is set", "give --data-dir or set TOOLDEX_DATA_DIR"}
 	}

@@ -88,7 +88,9 @@ func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 			return a.openService(ctx, o)
 		},
 		Listening: func(at net.Addr) {
-			fmt.Fprintf(a.stderr, "serving on http://%[1]s (MCP at http://%[1]s/mcp)\n", at)
+			if a.config().LogFormat == "text" { // else the line of the start has the address
+				fmt.Fprintf(a.stderr, "serving on http://%[1]s (MCP at http://%[1]s/mcp)\n", at)
+			}
 		},
 		Started:        a.collectNormally,
 		SetLogLevel:    func(level string) error { return a.level.UnmarshalText([]byte(level)) },
