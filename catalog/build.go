@@ -32,8 +32,8 @@ func (c *Catalog) readDerived(ctx context.Context, x *searchable, gen uint64) de
 	}
 }
 
-// buildChunk is how many tools are decoded at once.
-const buildChunk = 1024
+// buildChunk is how many tools are decoded at once. Each touches two pages of the store, of which the system maps more.
+const buildChunk = 256
 
 // eachChunk calls do with entries in parts, where each begins, and what was made of their tools.
 func eachChunk(entries []entry, from derivedSource, do func(start int, part []entry, have *derived) error) error {

@@ -124,7 +124,7 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		}
 		im.reports = append(im.reports, r)
 		if im.tools += r.Changes() + r.Unchanged; im.tools > largeImport {
-			im.app.collectNormally()
+			im.app.collectAt(50)
 			im.tools = math.MinInt // once is enough
 		}
 		if refusedAll(r) {

@@ -10,11 +10,12 @@ func (a *app) collectRarely() {
 	}
 }
 
-// collectNormally ends the effect of collectRarely for commands that keep running, and returns the memory that reading
-// the catalogue took to the system. That is slow: call it where nobody waits.
-func (a *app) collectNormally() {
+// collectAt ends the effect of collectRarely for commands that keep running or need much memory: from now on a collection
+// begins when so many percent of what is in use have come to it. It returns the memory that reading the catalogue took
+// to the system. That is slow: call it where nobody waits.
+func (a *app) collectAt(percent int) {
 	if a.getenv("GOGC") == "" {
-		debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
 	}
 	debug.FreeOSMemory()
 }

@@ -92,7 +92,7 @@ func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 				fmt.Fprintf(a.stderr, "serving on http://%[1]s (MCP at http://%[1]s/mcp)\n", at)
 			}
 		},
-		Started:        a.collectNormally,
+		Started:        func() { a.collectAt(100) },
 		SetLogLevel:    func(level string) error { return a.level.UnmarshalText([]byte(level)) },
 		ReloadRequests: reload,
 	}

@@ -1,6 +1,7 @@
 // Command bench measures the built command and writes the pages of figures in docs.
 //
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/benchmarks.md speed
+//	bin/tools/bench -bin bin/tooldex -data DIR -out docs/benchmarks-large.md large
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/quality.md quality
 //	bin/tools/bench -bin bin/tooldex -data DIR quality bars variants
 //	bin/tools/bench -out docs/first-answer.md first tests

@@ -90,6 +90,8 @@ func run(ctx context.Context, c config, args []string) error {
 		page, err = enginesPage(ctx, c)
 	case "calls":
 		page, err = callsPage(ctx, c)
+	case "large":
+		page, err = largePage(ctx, c)
 	case "quality":
 		page, err = qualityPage(ctx, c, args[1:])
 	default:

@@ -60,18 +60,21 @@ func dumps(c config) ([]string, error) {
 }
 
 // residentMB reads how much memory a process has now.
-func residentMB(pid int) (float64, error) {
+func residentMB(pid int) (float64, error) { return statusMB(pid, "VmRSS") }
+
+// statusMB reads a figure of the memory of a process, such as VmRSS or RssAnon.
+func statusMB(pid int, name string) (float64, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			kb, err := strconv.Atoi(strings.Fields(rest)[0])
 			return float64(kb) / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("no VmRSS for process %d", pid)
+	return 0, fmt.Errorf("no %s for process %d", name, pid)
 }
 
 // session is a client of a process that speaks MCP over its standard streams.
