@@ -58,10 +58,13 @@ func oneServer(tools []*Tool) bool {
 
 // portableName replaces each run of characters that clients refuse by one underscore.
 func portableName(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !isPortable(r) }) < 0 { // nearly every name
+		return s
+	}
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		case isPortable(r):
 			b.WriteRune(r)
 		default:
 			if n := b.Len(); n == 0 || b.String()[n-1] != '_' {
@@ -70,6 +73,11 @@ func portableName(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// isPortable reports whether all clients accept a character in a name.
+func isPortable(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
 // withDigest appends six digits of the hash of the ID, and shortens the name so that the result fits. The same tool

@@ -8,36 +8,42 @@ import (
 // nameTable finds the tools of a set by a key that is made of their names. It is a hash table of positions, which costs
 // a fraction of a map of the keys. The zero nameTable finds nothing.
 type nameTable struct {
-	slots []int32                        // position of the first tool of a key, plus one; 0 where there is none
-	next  []int32                        // by position: that of the next tool of the same key, plus one
-	key   func(dst []byte, i int) []byte // appends the key of a tool
+	slots  []int32                        // position of the first tool of a hash, plus one; 0 where there is none
+	next   []int32                        // by position: that of the next tool of the same hash, plus one
+	hashes []uint32                       // of keys, by position
+	key    func(dst []byte, i int) []byte // appends the key of a tool
 }
 
-// newNameTable returns the table of n tools.
+// newNameTable returns the table of n tools. It makes each key once.
 func newNameTable(n int, key func(dst []byte, i int) []byte) *nameTable {
-	t := &nameTable{slots: make([]int32, 1<<bits.Len(uint(2*n))), next: make([]int32, n), key: key}
-	var own, other []byte
+	t := &nameTable{
+		slots: make([]int32, 1<<bits.Len(uint(2*n))), next: make([]int32, n), hashes: make([]uint32, n), key: key,
+	}
+	var own []byte
 	for i := n - 1; i >= 0; i-- { // backwards, so that the first comes first
 		own = key(own[:0], i)
-		slot := t.slotOf(own, &other)
+		t.hashes[i] = hashKey(own)
+		slot := t.slotOf(t.hashes[i])
 		t.next[i], t.slots[slot] = t.slots[slot], int32(i+1)
 	}
 	return t
 }
 
-// slotOf returns the slot of a key, or the free one where it belongs.
-func (t *nameTable) slotOf(key []byte, buf *[]byte) int {
+// hashKey returns the FNV-1a hash of a key, folded.
+func hashKey(key []byte) uint32 {
 	h := uint64(14695981039346656037)
 	for _, c := range key {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
+	return uint32(h ^ h>>32)
+}
+
+// slotOf returns the slot of a hash, or the free one where it belongs.
+func (t *nameTable) slotOf(hash uint32) int {
 	mask := len(t.slots) - 1
-	slot := int(h^h>>32) & mask
-	for ; t.slots[slot] != 0; slot = (slot + 1) & mask {
-		*buf = t.key((*buf)[:0], int(t.slots[slot]-1))
-		if string(*buf) == string(key) {
-			break
-		}
+	slot := int(hash) & mask
+	for t.slots[slot] != 0 && t.hashes[t.slots[slot]-1] != hash {
+		slot = (slot + 1) & mask
 	}
 	return slot
 }
@@ -45,8 +51,10 @@ func (t *nameTable) slotOf(key []byte, buf *[]byte) int {
 // find returns the positions of the tools of a key, in order.
 func (t *nameTable) find(key string) (out []int) {
 	var buf []byte
-	for at := t.slots[t.slotOf([]byte(key), &buf)]; at != 0; at = t.next[at-1] {
-		out = append(out, int(at-1))
+	for at := t.slots[t.slotOf(hashKey([]byte(key)))]; at != 0; at = t.next[at-1] {
+		if buf = t.key(buf[:0], int(at-1)); string(buf) == key { // other keys may have the same hash
+			out = append(out, int(at-1))
+		}
 	}
 	return out
 }
@@ -55,6 +63,8 @@ func (t *nameTable) find(key string) (out []int) {
 func appendFolded(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; {
+		case c >= 'a' && c <= 'z':
+			dst = append(dst, c)
 		case c >= 'A' && c <= 'Z':
 			dst = append(dst, c+'a'-'A')
 		case strings.IndexByte(foldedAway, c) < 0:

@@ -52,3 +52,24 @@ func TestNames(t *testing.T) {
 		t.Error("the zero Set is not empty")
 	}
 }
+
+// TestNameTableCollision has two keys of one hash: each finds its own tool.
+func TestNameTableCollision(t *testing.T) {
+	seen := map[uint32]string{}
+	var keys []string
+	for i := 0; len(keys) == 0; i++ {
+		key := fmt.Sprint("key", i)
+		h := hashKey([]byte(key))
+		if other, ok := seen[h]; ok {
+			keys = []string{other, key, other}
+		}
+		seen[h] = key
+	}
+	table := newNameTable(len(keys), func(dst []byte, i int) []byte { return append(dst, keys[i]...) })
+	if got := table.find(keys[0]); !slices.Equal(got, []int{0, 2}) {
+		t.Errorf("%s is at %v", keys[0], got)
+	}
+	if got := table.find(keys[1]); !slices.Equal(got, []int{1}) {
+		t.Errorf("%s is at %v", keys[1], got)
+	}
+}
