@@ -96,13 +96,16 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSou
 	if err != nil {
 		return nil, fmt.Errorf("build the index: %w", err)
 	}
-	finder := newDuplicateFinder(set.All())
+	if x.params == nil {
+		x.params = newParameterNames()
+	}
+	finder := newDuplicateFinder(set.All(), x.params)
 	err = decode(func(start int, docs []index.Doc) error {
 		for i := range docs {
 			if err := b.Add(&docs[i]); err != nil {
 				return fmt.Errorf("build the index: %w", err)
 			}
-			finder.note(start+i, docs[i].Fields[index.Text])
+			finder.note(start+i, entries[start+i].hash, docs[i].Fields[index.Text])
 		}
 		return nil
 	})
@@ -112,9 +115,10 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSou
 	groups := finder.groups()
 	settled := make([]settledTool, len(entries))
 	for i, e := range entries {
-		settled[i] = settledTool{e.tool, e.first}
+		settled[i] = settledTool{e.tool, e.hash, e.first}
 	}
-	b.MarkDuplicates(groups, markCopies(settled, groups))
+	b.MarkDuplicates(groups, markCopies(settled, x.params, groups))
+	x.params.dropUnused(len(entries))
 	return b, nil
 }
 

@@ -24,6 +24,7 @@ const (
 // settledTool is a tool with the time at which it was first seen.
 type settledTool struct {
 	*tool.Tool
+	hash  tool.Hash
 	first time.Time
 }
 
@@ -61,7 +62,7 @@ func hashRow(words []string) uint64 {
 
 // markCopies returns which tools are near copies, and adds these to the groups of what they copy. Groups is what
 // duplicateFinder.groups returned.
-func markCopies(tools []settledTool, groups []int32) (copies []bool) {
+func markCopies(tools []settledTool, params *parameterNames, groups []int32) (copies []bool) {
 	copies = make([]bool, len(tools))
 	var last int32
 	members := map[int32]map[string]bool{} // servers by group
@@ -78,7 +79,7 @@ func markCopies(tools []settledTool, groups []int32) (copies []bool) {
 			join(i, n)
 		}
 	}
-	for _, c := range findCopies(tools) {
+	for _, c := range findCopies(tools, params) {
 		copies[c.copy] = true
 		if groups[c.of] == 0 {
 			last++
@@ -97,8 +98,8 @@ func markCopies(tools []settledTool, groups []int32) (copies []bool) {
 // findCopies returns the tools that servers have copied from others, in the order of tools. The tool that was there
 // first is the original; of those that came together, the one of a server that copies nobody. Only servers that have
 // near copies of several servers' tools count as copiers: two accounts of one service, and forks, are none.
-func findCopies(tools []settledTool) []copied {
-	pairs := nearCopies(tools)
+func findCopies(tools []settledTool, params *parameterNames) []copied {
+	pairs := nearCopies(tools, params)
 	var out []copied
 	sources := map[string]map[string]bool{} // by server: the servers that it has copies of
 	number := map[string]map[int]bool{}     // by server: its copies
@@ -138,18 +139,12 @@ func findCopies(tools []settledTool) []copied {
 // nearCopies returns the pairs of tools of different servers whose descriptions and parameters are nearly the same, the
 // one with the lower index as the original. Its time grows with the tools alone: tools are only compared if their
 // sketches have a row in common, and with maxPerRow of these.
-func nearCopies(tools []settledTool) []copied {
+func nearCopies(tools []settledTool, known *parameterNames) []copied {
 	var out []copied
 	byRow := map[uint64][]int{}
 	rows := make([][]uint64, len(tools))
 	firsts := make([]string, len(tools))
-	params, words := make([][]int32, len(tools)), wordNumbers{}
-	paramsOf := func(i int) []int32 {
-		if params[i] == nil {
-			params[i] = words.ofParameters(tools[i].Tool)
-		}
-		return params[i]
-	}
+	paramsOf := func(i int) []int32 { return known.of(tools[i].Tool, tools[i].hash) }
 	for i := range tools {
 		if rows[i], firsts[i] = wordRows(tools[i].Description); rows[i] == nil {
 			continue
@@ -189,9 +184,9 @@ func (st *state) addCopies(reviews []scan.Review) []scan.Review {
 	}
 	var tools []settledTool
 	for _, id := range slices.Sorted(maps.Keys(st.records)) {
-		tools = append(tools, settledTool{st.records[id].Tool, st.records[id].First})
+		tools = append(tools, settledTool{st.records[id].Tool, st.records[id].Hash, st.records[id].First})
 	}
-	for _, c := range findCopies(tools) {
+	for _, c := range findCopies(tools, newParameterNames()) {
 		id, of := tools[c.copy].ID(), tools[c.of].ID()
 		rec := st.records[id]
 		if st.trust.Approved(formOf(rec)) {

@@ -35,7 +35,7 @@ func TestFindCopies(t *testing.T) {
 	early, late := time.Unix(1000, 0), time.Unix(2000, 0)
 	at := func(when time.Time, tools ...*tool.Tool) (out []settledTool) {
 		for _, one := range tools {
-			out = append(out, settledTool{one, when})
+			out = append(out, settledTool{one, one.Hash(), when})
 		}
 		return out
 	}
@@ -60,7 +60,7 @@ func TestFindCopies(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := findCopies(c.tools)
+			got := findCopies(c.tools, newParameterNames())
 			if len(got) != c.want {
 				t.Errorf("%d copies, want %d", len(got), c.want)
 			}
@@ -103,16 +103,16 @@ func BenchmarkFindCopies(b *testing.B) {
 	var tools []settledTool
 	for s := range 1800 {
 		for _, t := range service(fmt.Sprintf("s%d", s), 10) {
-			tools = append(tools, settledTool{Tool: t})
+			tools = append(tools, settledTool{Tool: t, hash: t.Hash()})
 		}
 	}
 	for i, t := range tools[:2000] {
 		c := *t.Tool
 		c.Server, c.Name = "mallory", fmt.Sprint("t", i)
-		tools = append(tools, settledTool{Tool: &c})
+		tools = append(tools, settledTool{Tool: &c, hash: c.Hash()})
 	}
 	for b.Loop() {
-		if got := findCopies(tools); len(got) < 200 {
+		if got := findCopies(tools, newParameterNames()); len(got) < 200 {
 			b.Fatal(len(got))
 		}
 	}

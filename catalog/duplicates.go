@@ -24,6 +24,7 @@ const (
 // comparedTool is a tool prepared for comparison.
 type comparedTool struct {
 	tool    *tool.Tool
+	hash    tool.Hash
 	names   []string       // as comparableNames returns them
 	text    []int32        // words of its description
 	service []int32        // words of its server's name
@@ -39,17 +40,19 @@ type duplicateFinder struct {
 	shared map[string]bool // names that more than one server has
 	twins  []*comparedTool // nil at the index of tools that nothing can be a duplicate of, which are most
 	words  wordNumbers
+	params *parameterNames
 	an     knowledge.Analyzer
 }
 
-func newDuplicateFinder(tools []*tool.Tool) *duplicateFinder {
+func newDuplicateFinder(tools []*tool.Tool, params *parameterNames) *duplicateFinder {
 	return &duplicateFinder{
 		tools: tools, shared: sharedNames(tools), twins: make([]*comparedTool, len(tools)), words: wordNumbers{},
+		params: params,
 	}
 }
 
-// note takes the words of a tool's description.
-func (f *duplicateFinder) note(i int, text []index.Term) {
+// note takes the words of a tool's description, and its content hash.
+func (f *duplicateFinder) note(i int, hash tool.Hash, text []index.Term) {
 	t := f.tools[i]
 	names := comparableNames(t)
 	if !slices.ContainsFunc(names, func(k string) bool { return f.shared[k] }) {
@@ -60,7 +63,7 @@ func (f *duplicateFinder) note(i int, text []index.Term) {
 		words[k] = w.Text
 	}
 	f.twins[i] = &comparedTool{
-		tool: t, names: names, text: f.words.of(words), service: f.words.of(f.an.Terms(nil, t.Server)),
+		tool: t, hash: hash, names: names, text: f.words.of(words), service: f.words.of(f.an.Terms(nil, t.Server)),
 	}
 }
 
@@ -107,13 +110,36 @@ func (w wordNumbers) of(words []string) []int32 {
 	return slices.Compact(out)
 }
 
-// ofParameters returns the numbers of the names of a tool's parameters. It is never nil.
-func (w wordNumbers) ofParameters(t *tool.Tool) []int32 {
-	var names []string
-	for _, p := range t.Parameters() {
-		names = append(names, normalizeName(p.Name))
+// parameterNames has the names of tools' parameters by the content of the tools, so that schemas are parsed once and not
+// at each change of the catalogue. It is not safe for concurrent use.
+type parameterNames struct {
+	words wordNumbers
+	known map[tool.Hash][]int32
+}
+
+func newParameterNames() *parameterNames {
+	return &parameterNames{words: wordNumbers{}, known: map[tool.Hash][]int32{}}
+}
+
+// of returns the numbers of the names of a tool's parameters. It is never nil.
+func (p *parameterNames) of(t *tool.Tool, hash tool.Hash) []int32 {
+	if known, ok := p.known[hash]; ok && hash != (tool.Hash{}) {
+		return known
 	}
-	return w.of(names)
+	var names []string
+	for _, one := range t.Parameters() {
+		names = append(names, normalizeName(one.Name))
+	}
+	out := p.words.of(names)
+	p.known[hash] = out
+	return out
+}
+
+// dropUnused forgets what is known, once it is of many more tools than there are.
+func (p *parameterNames) dropUnused(tools int) {
+	if len(p.known) > 2*tools+spareDerived {
+		*p = *newParameterNames()
+	}
 }
 
 // pair is two servers in alphabetical order.
@@ -274,7 +300,7 @@ func countCommon[T int32 | uint64](a, b []T) (n int) {
 // paramsOf returns the names of a tool's parameters. It parses the schema on first use, which most tools never need.
 func (f *duplicateFinder) paramsOf(t *comparedTool) []int32 {
 	if t.params == nil {
-		t.params = f.words.ofParameters(t.tool)
+		t.params = f.params.of(t.tool, t.hash)
 	}
 	return t.params
 }

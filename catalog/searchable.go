@@ -73,6 +73,8 @@ type searchable struct {
 	slim bool
 	// lender is kept between the steps of one import, since it remembers what it has read of the archetypes.
 	lender *knowledge.Lender
+	// params is kept from one build to the next; nil before the first.
+	params *parameterNames
 	// embedLater leaves embedding to Catalog.Use: a model that may be slow or gone must not delay a change.
 	embedLater bool
 }

@@ -126,7 +126,7 @@ func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry
 		return nil, err
 	}
 	have.addContent(made)
-	return x.buildSnapshot(tool.NewSet(st.servedTools(), ""), st.entries, have)
+	return own.buildSnapshot(tool.NewSet(st.servedTools(), ""), st.entries, have)
 }
 
 // analyseAlone analyses some tools of a state beside all of their rivals, and adds to have only their analyses.
