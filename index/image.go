@@ -10,7 +10,7 @@ import (
 )
 
 // imageVersion is the version of the form of Image, and of what Build computes. Raise it when either changes.
-const imageVersion = 4
+const imageVersion = 5
 
 // The sections of an image.
 const (

@@ -201,17 +201,19 @@ func classOf(r rune) runeClass {
 // longestWhole is the longest camel-case word that is also given whole.
 const longestWhole = 14
 
-// splitCase yields the parts of one run of letters and digits: createIssue as create, issue; XMLParser as xml, parser.
+// splitCase yields the parts of one run of letters and digits: createIssue as create, issue; XMLParser as xml, parser;
+// listURLs as list, urls.
 func splitCase(run string, yield func(string)) {
+	isUpper := func(i int) bool { return i < len(run) && run[i] >= 'A' && run[i] <= 'Z' }
 	start, parts := 0, 0
 	for i := 1; i < len(run); i++ {
-		upper := run[i] >= 'A' && run[i] <= 'Z'
-		if !upper {
+		if !isUpper(i) {
 			continue
 		}
 		before := run[i-1] >= 'a' && run[i-1] <= 'z' || run[i-1] >= '0' && run[i-1] <= '9'
 		after := i+1 < len(run) && run[i+1] >= 'a' && run[i+1] <= 'z'
-		if before || run[i-1] >= 'A' && run[i-1] <= 'Z' && after {
+		plural := after && run[i+1] == 's' && (i+2 == len(run) || isUpper(i+2)) // of an abbreviation, such as PDFs
+		if before || isUpper(i-1) && after && !plural {
 			yield(strings.ToLower(run[start:i]))
 			start = i
 			parts++
