@@ -76,8 +76,9 @@ type builder struct {
 	maxTools  int  // zero means any number
 	maxTokens int  // zero means any number
 	quiet     bool // do not list what is left out
-	needs     int  // how many tools are there because they are needed
-	full      bool // a need had no room beside better ones: lesser ones do not take its place
+	// needs is how many tools are there because they are needed, needTokens what they cost.
+	needs, needTokens int
+	full              bool // a need had no room beside better ones: lesser ones do not take its place
 	// confirms reports whether calls of a tool have to be confirmed; nil for none.
 	confirms func(*tool.Tool) bool
 
@@ -115,13 +116,20 @@ func (b *builder) addTool(t *tool.Tool, origin Origin, score float64) {
 func (b *builder) addNeed(n need) {
 	id := n.tool.ID()
 	_, known := b.at[id]
+	cost := b.costs.cost[id]
+	if n.lesser && !known && float64(b.needTokens+cost) > lesserShare*float64(b.costs.tokens) {
+		return
+	}
 	if b.full && !known {
 		b.leaveOut(id, "a tool that is needed more has no room")
 		return
 	}
 	before := len(b.picked)
 	b.addTool(n.tool, n.origin, min(n.by, 1))
-	b.needs += len(b.picked) - before
+	if len(b.picked) > before {
+		b.needs++
+		b.needTokens += cost
+	}
 	b.full = b.full || !known && len(b.picked) == before && b.needs > 0
 }
 

@@ -11,11 +11,13 @@ import (
 )
 
 // How far below the best tool for a message one may score and still be selected with it, how many are selected whatever
-// they score, of each need where there are several, and of how many the search is asked for.
+// they score, of each need where there are several, and of how many the search is asked for. Of a small catalogue, five
+// tools are much: those that score less than enough are selected while the needs cost at most lesserShare of its tokens.
 const (
 	enough      = .6
 	fewest      = 5
 	fewestEach  = 3
+	lesserShare = .09
 	searchDepth = 30
 )
 
@@ -31,6 +33,7 @@ type need struct {
 	tool   *tool.Tool
 	by     float64 // the score times the weight of its turn and the bonus; tools are sorted by it
 	origin Origin
+	lesser bool // it scores less than enough of the best, and is selected for being among the first few
 }
 
 // findNeeds returns the tools for the message and the last turns, the most needed first. A text for which the search is
@@ -164,7 +167,7 @@ func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]boo
 		if !ok {
 			continue
 		}
-		r := ranked{need: need{t, h.Score * weight, origin}}
+		r := ranked{need: need{tool: t, by: h.Score * weight, origin: origin}}
 		if !s.o.NoLifts {
 			r.by *= 1 + scoreBonus(t, category, used[h.ID])
 		}
@@ -183,6 +186,7 @@ func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]boo
 	var out []need
 	for _, r := range all {
 		if r.among || r.by >= enough*most {
+			r.lesser = len(f.groups) == 0 && r.by < enough*most
 			out = append(out, r.need)
 		}
 	}
