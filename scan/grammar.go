@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"hash/fnv"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -51,7 +52,8 @@ func (c *classes) add(o *classes) {
 // entry is what the lexicon has about a word. Entries are shared by all scans and read-only.
 type entry struct {
 	classes
-	next map[*entry]*entry // by the entry of the word behind it: what both mean together, as in "no need"
+	next   map[*entry]*entry // by the entry of the word behind it: what both mean together, as in "no need"
+	hashes []uint64          // of the names of its classes, without choices of quoted words; for the trained model
 }
 
 // unknown is the entry of all words that have no meaning to a pattern. It is compared by address.
@@ -104,6 +106,8 @@ type asked struct {
 	denial, sans           classes
 	orderly, ordering      classes
 	spoken, open, asking   classes
+	inspects, attacks      classes
+	consults, persons      classes
 	veiled                 []classes // topics of hidden words that address the model
 	aSecret, aRulebook     *entry
 	privatePath, anAddress *entry
@@ -118,6 +122,8 @@ func (g *grammar) resolveAsked() asked {
 		orderly:  g.meaningsOf("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role"),
 		ordering: g.meaningsOf("must|before|after|instead|not|only"), spoken: g.meaningsOf("ai|person"),
 		open: g.meaningsOf("secrets|keyish"), asking: g.meaningsOf("must|request"),
+		inspects: g.meaningsOf("inspects"), attacks: g.meaningsOf("attacks"),
+		consults: g.meaningsOf("consults"), persons: g.meaningsOf("persons"),
 	}
 	for _, names := range []string{
 		"model", "person", "must|not", "sends|passes|calls", "ignores", "tells|covertly",
@@ -172,7 +178,48 @@ func newGrammar() *grammar {
 	}
 	g.indexPatterns()
 	g.asked = g.resolveAsked()
+	g.hashClasses(all)
 	return g
+}
+
+// hashClasses sets the hashes of all entries. They are those of the names of classes, so that they stay the same when
+// classes are added.
+func (g *grammar) hashClasses(all []wordList) {
+	var hashes [len(classes{}) * 64]uint64
+	for _, v := range all {
+		c := g.named[v.class]
+		for bit := range c.bits {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(v.class)) // a hash takes everything
+			hashes[bit] = h.Sum64()
+		}
+	}
+	var hash func(e *entry)
+	hash = func(e *entry) {
+		if e.hashes != nil {
+			return
+		}
+		e.hashes = []uint64{}
+		for bit := range e.classes.bits {
+			if hashes[bit] != 0 {
+				e.hashes = append(e.hashes, hashes[bit])
+			}
+		}
+		for _, both := range e.next {
+			hash(both)
+		}
+	}
+	for _, e := range g.words {
+		hash(e)
+	}
+	for _, list := range g.stems {
+		for _, s := range list {
+			hash(s.entry)
+		}
+	}
+	for _, e := range []*entry{g.aSecret, g.aRulebook, g.privatePath, g.anAddress} {
+		hash(e)
+	}
 }
 
 // frequent lists words of nearly every description. Patterns are indexed by other steps than these where they have any.

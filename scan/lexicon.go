@@ -2,10 +2,13 @@ package scan
 
 import "strings"
 
+// wordList is a class with its words, separated by white space.
+type wordList struct{ class, words string }
+
 // vocabulary lists the words of each class, by language where that helps to read it. Verbs are in the bare form, in
 // which a text addresses its reader. The third person, in which a description speaks of its tool, is left out on
 // purpose. Words are folded: lower case, without accents. A class may be listed twice, also in meanings.
-var vocabulary = []struct{ class, words string }{
+var vocabulary = []wordList{
 	{"ignores", `ignore disregard forget override bypass overlook neglect unlearn ignoring disregarding
 		ignorez oublie oubliez ignoriere ignorieren vergiss vergesst missachte ignora ignorar olvida olvide olvidar ` +
 		`desconsidere esqueca

@@ -19,7 +19,7 @@ func (w *work) matchPatterns(x text) {
 	if x.place == key {
 		said = spacedName(said)
 	}
-	w.words = splitWords(said, w.words)
+	w.words, w.before = splitWords(said, w.words), nil
 	for words := range eachSentence(w.words) {
 		w.matchSentence(x, said, words)
 	}
@@ -67,7 +67,7 @@ const (
 // it concerns what the tool openly states as its purpose.
 func (w *work) weighMatch(c *compiled, field, said string, words []token) {
 	worth := cmp.Or(c.worth, enough)
-	if c.off.intersects(&w.stated) || c.off.intersects(&w.param) {
+	if c.off.intersects(&w.stated) || c.off.intersects(&w.param) || asksPerson(words) {
 		worth = worth * 2 / 5
 	}
 	if w.hits != nil {

@@ -2,7 +2,13 @@ package scan
 
 // meanings lists the words of the classes that patterns of intents are made of. These are wide, and have all forms but
 // the third person, in which a description speaks of its tool. A + ties words together, and a * stands for any ending.
-var meanings = []struct{ class, words string }{
+var meanings = []wordList{
+	{"inspects", `detect detects detector detection scan scans scanner classify classifier moderate moderation lint linter ` +
+		`inspect inspector screen screening guard filter check checker analyze analyse analyzer redteam evaluate test`},
+	{"attacks", `injection injections jailbreak jailbreaks homoglyph homoglyphs phishing malicious malware spam abuse ` +
+		`attack attacks poisoning spoofing adversarial invisible hidden zero+width toxicity unsafe leak leaks`},
+	{"consults", `ask confirm check consult`},
+	{"persons", `user users person owner customer people somebody human operator`},
 	// Who is spoken of.
 	{"person", `interlocutor counterpart account+holder asker questioner requestor whoever+asked person+asking ` +
 		`behind+the+keyboard end+customer

@@ -15,7 +15,7 @@ import (
 
 // Version is the version of the rules. It is raised whenever they find something else than before, so that tools which
 // were scanned under an older version are scanned again.
-const Version = 3
+const Version = 4
 
 // Scanner scans tools one by one, beside those of other servers. It is safe for concurrent use, except for Add. The
 // zero Scanner is ready to use, and compares tools with no others.
@@ -68,6 +68,13 @@ func (s *Scanner) scan(t *tool.Tool, named bool) []Finding {
 	if named {
 		w.checkNames()
 	}
+	if w.exhibits() {
+		for i, f := range w.found {
+			if isExhibit(f) {
+				w.found[i].Severity = Low
+			}
+		}
+	}
 	if !slices.ContainsFunc(w.found, func(f Finding) bool { return f.Rule != "addressed" }) {
 		for i := range w.found { // "Note to LLM: dates are in UTC" is a remark
 			w.found[i].Severity = Low
@@ -108,8 +115,10 @@ type work struct {
 	summed    []clue  // the first clues that were enough together; nil so far
 	sentences int     // how many were read so far, in all texts
 	words     []token // of the text being scanned; the slice is reused for the next
-	hits      []hit   // every match, in place of findings and clues; nil for a tool
-	depth     int     // how often the text was decoded; 0 for the tool's own texts
+	before    []token // those of the sentence before, in the same text
+	hashes    [][]uint64
+	hits      []hit // every match, in place of findings and clues; nil for a tool
+	depth     int   // how often the text was decoded; 0 for the tool's own texts
 }
 
 // gatherTexts lists all texts of the tool in the order in which findings are reported. An identifier that reads as a

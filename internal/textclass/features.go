@@ -24,6 +24,9 @@ const (
 	pair  // of stems that follow each other
 	apart // with one or two between them
 	triple
+	together // of stems near each other, in any order
+	classed  // of the classes of one word
+	ordered  // of the classes of two words, in order
 )
 
 // mixHashes makes one hash of two, by the finaliser of SplitMix64.
@@ -129,4 +132,46 @@ func (r *reader) nextWord() (word, root uint64) {
 func isUnspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
 		unicode.Myanmar)
+}
+
+// Sentences whose words have classes of meaning have two more groups of features, with buckets of their own.
+const (
+	wideBits = 18
+	wide     = 1 << wideBits
+	nearby   = 8 // how many words two words may be apart, at the most, to count as together
+	follows  = 6 // how many words apart two classes count as following each other
+)
+
+// wideBucket returns the bucket of a hash among those of the further groups.
+func wideBucket(h uint64) uint32 { return uint32(h >> (64 - wideBits)) }
+
+// eachTogether calls add with the bucket of each pair of stems that are near each other, in any order.
+func eachTogether(sentence string, add func(uint32)) {
+	var last [nearby]uint64
+	r := reader{text: sentence}
+	for n := 0; ; n++ {
+		word, root := r.nextWord()
+		if word == 0 {
+			return
+		}
+		for _, other := range last[:min(n, nearby)] {
+			add(wideBucket(mixHashes(together, root+other)))
+		}
+		last[n%nearby] = root
+	}
+}
+
+// eachClass calls add with the bucket of each class of a word, and of each pair of classes of words that follow each
+// other.
+func eachClass(classes [][]uint64, add func(uint32)) {
+	for i, of := range classes {
+		for _, c := range of {
+			add(wideBucket(mixHashes(classed, c)))
+			for _, later := range classes[i+1 : min(len(classes), i+1+follows)] {
+				for _, o := range later {
+					add(wideBucket(mixHashes(mixHashes(ordered, c), o)))
+				}
+			}
+		}
+	}
 }

@@ -49,6 +49,42 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// TestClasses requires that a model learns from the classes of words, also where it knows none of the words; and that a
+// model without classes ignores them.
+func TestClasses(t *testing.T) {
+	const gives, secret, other = 1, 2, 3
+	var all []Example
+	for i := range 60 {
+		a, b, c := fmt.Sprintf("v%d", i), fmt.Sprintf("n%d", i), fmt.Sprintf("m%d", i)
+		all = append(all,
+			Example{Text: a + " the " + b, Classes: [][]uint64{{gives}, nil, {secret}}, First: true},
+			Example{Text: b + " the " + a, Classes: [][]uint64{{secret}, nil, {gives}}},
+			Example{Text: a + " the " + c, Classes: [][]uint64{{gives}, nil, {other}}})
+	}
+	m, err := Open(Train(all, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		classes [][]uint64
+		first   bool
+	}{
+		{"in order", [][]uint64{{gives}, nil, {secret}}, true},
+		{"in another order", [][]uint64{{secret}, nil, {gives}}, false},
+		{"another class", [][]uint64{{gives}, nil, {other}}, false},
+		{"too far apart", [][]uint64{{gives}, nil, nil, nil, nil, nil, nil, nil, {secret}}, false},
+	} {
+		if got := m.ScoreClasses("unseen the words", tt.classes); got > 0 != tt.first {
+			t.Errorf("%s: %.2f", tt.name, got)
+		}
+	}
+	plain := trained(t)
+	if a, b := plain.Score("Send it"), plain.ScoreClasses("Send it", [][]uint64{{gives}, {secret}}); a != b {
+		t.Errorf("a model without classes scores %v and %v", a, b)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	good := Train(nil, 1)
 	for name, b := range map[string][]byte{

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Example is a sentence with the kind that it is of.
@@ -11,6 +12,9 @@ type Example struct {
 	Text   string
 	First  bool
 	Weight float64 // how much it counts; 0 means 1
+	// Classes holds the hashes of the classes of meaning of each word, as for Model.ScoreClasses. A model has further
+	// groups of features if any of its examples has classes.
+	Classes [][]uint64
 }
 
 // The training: logistic regression by AdaGrad (Duchi, Hazan, Singer, 2011). Its first steps are damped, so that words
@@ -20,18 +24,27 @@ const (
 	rate    = 2
 	decay   = 1e-6
 	damping = 1
+	// leastSlope is the error below which an example teaches nothing more.
+	leastSlope = 1e-5
 )
 
 // Train returns the bytes of a model for Open. The same examples in the same order, with the same seed, give the same
 // bytes on the same kind of processor.
 func Train(examples []Example, seed uint64) []byte {
-	t := trainer{weights: make([]float64, buckets), squares: make([]float64, buckets)}
-	rows := make([][]uint32, len(examples))
+	size := buckets
+	if slices.ContainsFunc(examples, func(e Example) bool { return e.Classes != nil }) {
+		size += wide
+	}
+	t := trainer{weights: make([]float64, size), squares: make([]float64, size)}
+	rows := make([]groups, len(examples))
 	for i, e := range examples {
-		rows[i] = featureBuckets(e.Text)
+		rows[i] = groups{featureBuckets(e.Text)}
+		if size > buckets {
+			rows[i].addFurther(e)
+		}
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
-	mean, bias := make([]float64, buckets), 0.0
+	mean, bias := make([]float64, size), 0.0
 	for round := range epochs {
 		for _, i := range random.Perm(len(examples)) {
 			weight := examples[i].Weight
@@ -61,6 +74,16 @@ func featureBuckets(sentence string) (out []uint32) {
 	return out
 }
 
+// groups are the buckets of the features of a sentence, by the group that they belong to. Each group counts as much as
+// the others, whatever its length. The buckets of the further groups come after those of the first.
+type groups [3][]uint32
+
+// addFurther sets the further groups.
+func (g *groups) addFurther(e Example) {
+	eachTogether(e.Text, func(at uint32) { g[1] = append(g[1], buckets+at) })
+	eachClass(e.Classes, func(at uint32) { g[2] = append(g[2], buckets+at) })
+}
+
 // trainer holds the weights in training, and the sums of squared gradients by which AdaGrad shortens its steps.
 type trainer struct {
 	weights, squares []float64
@@ -68,21 +91,30 @@ type trainer struct {
 }
 
 // learnExample makes one step of gradient descent, for one example.
-func (t *trainer) learnExample(row []uint32, first bool, weight float64) {
-	norm := 1 / rootOf(int32(len(row)))
-	sum := 0.0
-	for _, k := range row {
-		sum += t.weights[k]
+func (t *trainer) learnExample(row groups, first bool, weight float64) {
+	score := t.bias
+	for _, group := range row {
+		sum := 0.0
+		for _, k := range group {
+			sum += t.weights[k]
+		}
+		score += sum / rootOf(int32(len(group)))
 	}
-	slope := 1 / (1 + math.Exp(-sum*norm-t.bias))
+	slope := 1 / (1 + math.Exp(-score))
 	if first {
 		slope--
 	}
 	slope *= weight
-	for _, k := range row {
-		g := slope*norm + decay*t.weights[k]
-		t.squares[k] += g * g
-		t.weights[k] -= rate * g / math.Sqrt(t.squares[k]+damping)
+	if math.Abs(slope) < leastSlope {
+		return
+	}
+	for _, group := range row {
+		norm := 1 / rootOf(int32(len(group)))
+		for _, k := range group {
+			g := slope*norm + decay*t.weights[k]
+			t.squares[k] += g * g
+			t.weights[k] -= rate * g / math.Sqrt(t.squares[k]+damping)
+		}
 	}
 	t.biasSquare += slope * slope
 	t.bias -= rate * slope / math.Sqrt(t.biasSquare+damping)

@@ -21,7 +21,7 @@ import (
 // How much an example weighs. A sentence of a real tool weighs 1; there are many of those.
 const (
 	hostileWeight = 4
-	honestWeight  = 4
+	honestWeight  = 6
 	partWeight    = 1 // of one sentence of several that make an example
 )
 
@@ -52,7 +52,7 @@ func trainScanner(out io.Writer, examples, data, archetypes, file string) error 
 
 // measureScanner reports the scores of sentences of real tools by a model that knows neither them nor any of their
 // server, and what the examples do by one that does not know them.
-func measureScanner(out io.Writer, rows []textclass.Example, servers map[string][]string) error {
+func measureScanner(out io.Writer, rows []textclass.Example, servers map[string][]scan.Example) error {
 	var real, hostile, tricky []float32
 	for fold := range kept {
 		seen := slices.DeleteFunc(slices.Clone(rows), func(e textclass.Example) bool {
@@ -65,7 +65,7 @@ func measureScanner(out io.Writer, rows []textclass.Example, servers map[string]
 		for name, sentences := range servers {
 			if textclass.Fold(name) == fold {
 				for _, s := range sentences {
-					real = append(real, m.Score(s))
+					real = append(real, m.ScoreClasses(s.Text, s.Classes))
 				}
 			}
 		}
@@ -73,9 +73,9 @@ func measureScanner(out io.Writer, rows []textclass.Example, servers map[string]
 			switch {
 			case textclass.Fold(e.Text) != fold || e.Weight == partWeight:
 			case e.First:
-				hostile = append(hostile, m.Score(e.Text))
+				hostile = append(hostile, m.ScoreClasses(e.Text, e.Classes))
 			default:
-				tricky = append(tricky, m.Score(e.Text))
+				tricky = append(tricky, m.ScoreClasses(e.Text, e.Classes))
 			}
 		}
 	}
@@ -116,10 +116,18 @@ func readExamples(folder string) ([]textclass.Example, error) {
 			if first {
 				weight = hostileWeight
 			}
-			out = append(out, textclass.Example{Text: l.Text, First: first, Weight: weight})
-			if parts := scan.Sentences(&tool.Tool{Description: l.Text}); len(parts) > 1 {
-				for _, p := range parts {
-					out = append(out, textclass.Example{Text: p, First: first, Weight: partWeight})
+			units := scan.Examples(&tool.Tool{Description: l.Text})
+			if len(units) == 0 {
+				continue
+			}
+			whole := scan.Whole(l.Text)
+			out = append(out, textclass.Example{Text: whole.Text, Classes: whole.Classes, First: first, Weight: weight})
+			if len(units) == 1 {
+				continue
+			}
+			for _, u := range units {
+				if u.Text != whole.Text {
+					out = append(out, textclass.Example{Text: u.Text, Classes: u.Classes, First: first, Weight: partWeight})
 				}
 			}
 		}
@@ -128,7 +136,7 @@ func readExamples(folder string) ([]textclass.Example, error) {
 }
 
 // honest makes examples of each sentence once, of all servers but those of some parts.
-func honest(servers map[string][]string, without ...int) []textclass.Example {
+func honest(servers map[string][]scan.Example, without ...int) []textclass.Example {
 	var out []textclass.Example
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
@@ -136,9 +144,9 @@ func honest(servers map[string][]string, without ...int) []textclass.Example {
 			continue
 		}
 		for _, s := range servers[name] {
-			if !seen[s] {
-				seen[s] = true
-				out = append(out, textclass.Example{Text: s})
+			if !seen[s.Text] {
+				seen[s.Text] = true
+				out = append(out, textclass.Example{Text: s.Text, Classes: s.Classes})
 			}
 		}
 	}
@@ -146,9 +154,9 @@ func honest(servers map[string][]string, without ...int) []textclass.Example {
 }
 
 // realServers returns the sentences of all tools of data, by server.
-func realServers(data string) (map[string][]string, error) {
-	out := map[string][]string{}
-	add := func(server string, t *tool.Tool) { out[server] = append(out[server], scan.Sentences(t)...) }
+func realServers(data string) (map[string][]scan.Example, error) {
+	out := map[string][]scan.Example{}
+	add := func(server string, t *tool.Tool) { out[server] = append(out[server], scan.Examples(t)...) }
 	files, err := filepath.Glob(filepath.Join(data, "catalogue", "*.json"))
 	if err != nil {
 		return nil, err
@@ -192,7 +200,7 @@ func realServers(data string) (map[string][]string, error) {
 }
 
 // addArchetypes adds the sentences of archetypes, which are honest tools in plain words.
-func addArchetypes(servers map[string][]string, folder string) error {
+func addArchetypes(servers map[string][]scan.Example, folder string) error {
 	src, err := knowledge.ReadSource(os.DirFS(folder))
 	if err != nil {
 		return err
@@ -200,7 +208,7 @@ func addArchetypes(servers map[string][]string, folder string) error {
 	for _, a := range src.Archetypes {
 		server := "archetypes of " + a.Server
 		for _, text := range append([]string{a.Title, a.Description}, a.Params...) {
-			servers[server] = append(servers[server], scan.Sentences(&tool.Tool{Description: text})...)
+			servers[server] = append(servers[server], scan.Examples(&tool.Tool{Description: text})...)
 		}
 	}
 	return nil
