@@ -34,6 +34,9 @@ type Options struct {
 	Required bool
 	// Arguments keeps the arguments of calls too, up to 16 KiB each. They may contain secrets.
 	Arguments bool
+	// Anchor is a file outside of Dir that gets the number and hash of each record, so that a removed end shows; "" for
+	// none. The file must lie where those who may write to Dir cannot.
+	Anchor string
 	// Sync is when records are forced to the disk; "" means Soon.
 	Sync Sync
 	// A file is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days).
@@ -74,7 +77,9 @@ type Log struct {
 	// error of the operation.
 	fault func(op string, b []byte) ([]byte, error)
 
-	mu     sync.Mutex // guards what follows; held while the directory is locked
+	mu         sync.Mutex // guards what follows; held while the directory is locked
+	anchorLost bool       // the anchor could not be written
+
 	head   *os.File
 	file   *os.File // the current file; nil if none is open
 	number int      // of file
@@ -238,6 +243,7 @@ func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	if err := l.writeCheckpoint(*h); err != nil {
 		l.o.Logger.Debug("the head of the audit log could not be written", "error", err)
 	}
+	l.noteAnchor(h.Anchor)
 	return nil
 }
 

@@ -88,6 +88,7 @@ func (s Serve) ConfirmWithin() time.Duration { return time.Duration(s.ConfirmTim
 type Audit struct {
 	On        bool
 	Dir       string // "" for the folder audit of the data directory
+	Anchor    string // a file elsewhere that gets the number and hash of each record; "" for none
 	Required  bool   // refuse calls that cannot be recorded
 	Arguments bool   // record arguments, and not only their keyed hash
 	Sync      string // soon, each or never

@@ -245,6 +245,11 @@ func auditSettings() []Setting {
 			About: "where calls are recorded; the folder audit of the data directory if left out",
 		},
 		{
+			Key: "audit.anchor", Env: "TOOLDEX_AUDIT_ANCHOR", path: true,
+			About: "a file outside of audit.dir that gets the number and hash of each record, so that verify notices " +
+				"a removed end",
+		},
+		{
 			Key: "audit.required", Env: "TOOLDEX_AUDIT_REQUIRED", Default: false,
 			About: "whether calls that cannot be recorded are refused",
 		},

@@ -248,7 +248,8 @@ func newAuditVerify(a *app) *cobra.Command {
 		Short: "Check that no record was altered, taken out or put in",
 		Long: "Check that no record was altered, taken out, put in or moved, and name the file and the line where one was. The last line\n" +
 			"is an anchor, the number and hash of the last record: kept where the files of the log cannot be written, and given with\n" +
-			"--anchor later, it shows that all records up to it are still the same. The exit code is 1 if they are not.",
+			"--anchor later, it shows that all records up to it are still the same. The anchor in the file of audit.anchor is checked,\n" +
+			"too. The exit code is 1 if they are not.",
 		Example: "  tooldex audit verify\n  tooldex audit verify --anchor 1042:5b0c…",
 		Args:    checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -260,6 +261,15 @@ func newAuditVerify(a *app) *cobra.Command {
 						"verify prints it"}
 				}
 				given = append(given, anchor)
+			}
+			if file := a.config().Audit.Anchor; file != "" {
+				anchor, written, err := audit.ReadAnchor(file)
+				if err != nil {
+					return err
+				}
+				if written {
+					given = append(given, anchor)
+				}
 			}
 			r, err := audit.Verify(cmd.Context(), service.AuditDir(a.config()), given...)
 			if err != nil {
