@@ -10,7 +10,9 @@ import (
 	"tooldex/tool"
 )
 
-// derivedSource returns what was made of the tools of some entries, and possibly more.
+// derivedSource returns what was made of the tools of some entries, and possibly more. There are two: inMemory, when an
+// import has just prepared all tools, and readDerived, when the catalogue is too large to hold everything that was
+// prepared.
 type derivedSource func(part []entry) (*derived, error)
 
 // inMemory is the source of what is in memory.
@@ -68,6 +70,8 @@ func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived
 func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSource, model, path string) (*index.Builder,
 	error,
 ) {
+	// The tools are decoded twice: BM25F needs the mean length of each field before it can weigh a single term, and
+	// keeping all decoded documents from the first pass would take several times the memory of the index.
 	words, docs := serverTerms(set), make([]index.Doc, min(len(entries), buildChunk))
 	decode := func(do func(start int, docs []index.Doc) error) error {
 		return eachChunk(entries, from, func(start int, part []entry, have *derived) error {
@@ -127,6 +131,7 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSou
 func (c *Catalog) writeBuilt(ctx context.Context, x *searchable, st *state, path string, key imageKey) (err error) {
 	from := c.readDerived(ctx, x, st.generation)
 	whole := *st
+	// annotate derives categories, which the index filters by, so it comes before fillBuilder.
 	if err := whole.annotate(x.m.Base, from); err != nil {
 		return err
 	}
@@ -145,6 +150,7 @@ func (c *Catalog) writeBuilt(ctx context.Context, x *searchable, st *state, path
 
 // writeImage writes the image of a state with the set that it serves and the sections of its index.
 func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) (err error) {
+	// The texts go to a temporary file beside the image, since all texts of a large catalogue do not fit in memory.
 	texts, err := flatfile.NewSpool(path)
 	if err != nil {
 		return err
@@ -159,6 +165,7 @@ func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []
 	for _, e := range st.allEntries() {
 		held := ""
 		if r, ok := st.records[e.tool.ID()]; ok {
+			// Held tools are in the image as well, with the reason.
 			held = st.trust.HoldReason(formOf(r))
 		}
 		t := e.tool

@@ -28,12 +28,13 @@ type settledTool struct {
 	first time.Time
 }
 
-// copied is a tool that is a near copy of another server's.
+// copied is a tool that is a near copy of another server's. copy and of are indexes of tools.
 type copied struct{ copy, of int }
 
 // wordRows returns the hashes of the rows of three words in a description, sorted, and its first word; nil for a short
 // one. Case and punctuation do not count.
 func wordRows(description string) (rows []uint64, first string) {
+	// Letters beyond ASCII count as letters of a word; no language needs its own rules here.
 	words := strings.FieldsFunc(strings.ToLower(description), func(r rune) bool {
 		return r < '0' || r > '9' && r < 'a' || r > 'z' && r < 0x80
 	})
@@ -44,6 +45,8 @@ func wordRows(description string) (rows []uint64, first string) {
 	for i := range len(words) - 2 {
 		rows = append(rows, hashRow(words[i:i+3]))
 	}
+	// Sorted hashes serve two purposes: countCommon merges two lists in one pass, and the lowest ones are a sketch that
+	// does not depend on the order of words.
 	slices.Sort(rows)
 	return slices.Compact(rows), words[0]
 }
@@ -81,6 +84,7 @@ func markCopies(tools []settledTool, params *parameterNames, groups []int32) (co
 	}
 	for _, c := range findCopies(tools, params) {
 		copies[c.copy] = true
+		// A tool that is copied and was in no group begins one; its copies join it.
 		if groups[c.of] == 0 {
 			last++
 			join(c.of, last)
@@ -119,6 +123,8 @@ func findCopies(tools []settledTool, params *parameterNames) []copied {
 			note(back)
 		}
 	}
+	// The second pass decides. A server counts as a copier by all of its pairs, so it can only be judged after the
+	// first.
 	copies := func(s string) bool { return len(sources[s]) > 1 && len(number[s]) >= leastCopies }
 	done := map[int]bool{}
 	for _, p := range pairs {
@@ -161,6 +167,7 @@ func nearCopies(tools []settledTool, known *parameterNames) []copied {
 				if float64(both) < leastCopyShare*float64(len(rows[o])+len(rows[i])-both) {
 					continue
 				}
+				// Parameters are compared last, since reading a schema is the slowest step; most tools never need it.
 				pa, pb := paramsOf(o), paramsOf(i)
 				if same := countCommon(pa, pb); float64(same) >= leastParams*float64(len(pa)+len(pb)-same) {
 					out = append(out, copied{i, o})
@@ -178,6 +185,7 @@ func nearCopies(tools []settledTool, known *parameterNames) []copied {
 func (st *state) addCopies(reviews []scan.Review) []scan.Review {
 	at := map[tool.ID]int{}
 	for i, r := range reviews {
+		// Reviews of single tools have no kind; others are about servers.
 		if r.Kind == "" {
 			at[r.ID] = i
 		}

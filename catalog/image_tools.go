@@ -28,8 +28,12 @@ const (
 	numParts
 )
 
-// toolRow says where the texts of a tool lie in an image, and what else there is to it.
+// toolRow says where the texts of a tool lie in an image, and what else there is to it. Rows are written as they lie in
+// memory, so their layout is part of the format of the image: a change needs a new version of it (image.go). The mapped
+// file is used in place, without decoding.
 type toolRow struct {
+	// at is the offset of the first text among the texts of the image. The texts follow each other without separators;
+	// lengths has their lengths in bytes. An absent text has length 0.
 	at      uint64
 	lengths [numParts]uint32
 	flags   uint32
@@ -94,7 +98,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// appendLists appends the lists of a tool; nothing if all are empty.
+// appendLists appends the lists of a tool; nothing if all are empty. Numbers are varints: each list begins with its
+// length, each text with its length in bytes.
 func appendLists(b []byte, t *tool.Tool) []byte {
 	if len(t.Keywords)+len(t.Synonyms)+len(t.Related)+len(t.Examples)+len(t.Utterances) == 0 {
 		return b
@@ -128,7 +133,7 @@ func appendLists(b []byte, t *tool.Tool) []byte {
 	return b
 }
 
-// readLists sets the lists of t from what appendLists wrote.
+// readLists sets the lists of t from what appendLists wrote. It returns false if b is damaged or longer than the lists.
 func readLists(b []byte, t *tool.Tool) bool {
 	r := byteReader{b: b}
 	text := func() string {
@@ -168,6 +173,8 @@ func readLists(b []byte, t *tool.Tool) bool {
 // openTools returns the tools of rows, whose texts stay where they lie, and why those are held that are. Servers has
 // what servers say of themselves.
 func openTools(rows []toolRow, texts []byte, servers map[string]string) (tools []*tool.Tool, held map[*tool.Tool]string, ok bool) {
+	// All tools and annotations are allocated at once, and true and false are shared, so that opening a large image
+	// takes few allocations.
 	all, annotations := make([]tool.Tool, len(rows)), make([]tool.Annotations, len(rows))
 	said := [...]*bool{nil, new(bool), new(bool), nil}
 	*said[2] = true
@@ -188,6 +195,7 @@ func openTools(rows []toolRow, texts []byte, servers map[string]string) (tools [
 		t.Server, t.Name, t.Title, t.Summary = parts[partServer], parts[partName], parts[partTitle], parts[partSummary]
 		t.Category, t.Deprecated, t.Warning = parts[partCategory], parts[partDeprecated], parts[partWarning]
 		t.Description = parts[partDescription]
+		// Schemas share their bytes with the mapped file, which must not be written to.
 		t.InputSchema, t.OutputSchema = rawOf(parts[partInput]), rawOf(parts[partOutput])
 		t.Meta, t.Icons = rawOf(parts[partMeta]), rawOf(parts[partIcons])
 		t.Disabled, t.Always = row.flags&flagDisabled != 0, row.flags&flagAlways != 0

@@ -33,7 +33,8 @@ func (c *Catalog) Import(ctx context.Context, steps iter.Seq[[]sources.Source], 
 	return im.finish(ctx)
 }
 
-// importing is the state of one Import.
+// importing is the state of one Import. Its state is published once, at the end: publishing builds the index of all
+// tools, which would make an import of many steps quadratic.
 type importing struct {
 	c       *Catalog
 	names   map[string]bool // of the sources so far
@@ -52,6 +53,9 @@ func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) 
 		}
 	}
 	c := im.c
+	// Other changes of this Catalog wait until the step is stored. Other processes do not: if one of them has changed
+	// the store since the step began, the batch is refused with ErrChanged, and the comparison is made again on the new
+	// state.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for n := 1; ; n++ {
@@ -98,6 +102,7 @@ func (im *importing) readOffers(ctx context.Context, all []sources.Source) []*of
 	if st == nil {
 		st = im.c.loaded()
 	}
+	// names includes the sources of earlier steps, since two of one name in one import would remove each other's tools.
 	offers := make([]*offer, len(all))
 	for i, src := range all {
 		if name := src.Name(); im.names[name] {
@@ -134,6 +139,7 @@ func (im *importing) refresh(ctx context.Context) error {
 		return err
 	}
 	im.st, im.scanner = nil, nil
+	// Another process has changed the store. If this process knows no newer state, load it, or else continue from it.
 	if st := im.c.st.Load(); gen != st.generation || st.partial {
 		return im.c.loadState(ctx)
 	}
@@ -178,6 +184,8 @@ func (im *importing) store(ctx context.Context, batch *store.Batch, only bool) e
 	st := im.st
 	st.apply(batch)
 	var entries []entry
+	// One step alone prepares all tools that lack something; a step of several only those of the servers that it
+	// changed.
 	if only {
 		st.mergeOverlays()
 		entries = st.allEntries()
@@ -206,12 +214,14 @@ func (im *importing) finish(ctx context.Context) error {
 		return nil
 	}
 	im.st.mergeOverlays()
+	// An empty batch: the steps have stored all tools, and what is prepared here adds to them.
 	err := im.c.prepareAndStore(ctx, im.st, im.st.allEntries(), &store.Batch{})
 	return errors.Join(err, im.publish(ctx))
 }
 
 // publish makes the state visible, unless a later one is. The caller holds mu of the catalogue.
 func (im *importing) publish(ctx context.Context) error {
+	// Another goroutine of this process may have loaded a newer state meanwhile.
 	if im.st == nil || im.st.generation < im.c.st.Load().generation {
 		return nil
 	}

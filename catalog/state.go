@@ -45,6 +45,7 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 			damaged = append(damaged, tool.ID(d.Key))
 		}
 	}
+	// Decisions may be lost with damage. The ledger then holds the tool, which is the safe side.
 	ledger, lost := trust.NewLedger(o, snap.Servers, snap.Trust, damaged)
 	for _, id := range lost {
 		log.Warn("what was decided about a tool is lost; it is held until it is approved", "tool", id)
@@ -85,7 +86,8 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r.Hash} }
 
 // clone returns a copy of st that can be changed by apply. The derived data is copied, too, since the indexer adds to
-// it. Entries and held are left out.
+// it. Entries and held are left out. Maps are copied as a whole, but records are shared: nothing changes a record in
+// place.
 func (st *state) clone() *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
@@ -127,6 +129,7 @@ func (st *state) apply(b *store.Batch) {
 			return slices.Contains(b.RemoveServers, s.Name)
 		})
 	}
+	// The ledger follows the servers, since a server that is trusted now changes what is held.
 	st.trust = st.trust.With(b.Trust, st.servers)
 	for _, r := range b.Records {
 		id := r.Tool.ID()
@@ -159,6 +162,7 @@ func (st *state) mergeOverlays() {
 // serve returns a tool as it is served, or as it is held. A tool with a warning is a copy, with hidden characters
 // removed from its schemas, and so is one that says in its texts that it is deprecated; an overlay may deny that.
 func (st *state) serve(r store.Record) (e entry, held bool) {
+	// Each step copies the tool before it changes it: records are shared with other states.
 	e = entry{tool: r.Tool, hash: r.Hash, first: r.First}
 	if d := sanitize.Deprecation(r.Tool); d != r.Tool.Deprecated {
 		marked := *r.Tool
@@ -188,7 +192,8 @@ func (st *state) serve(r store.Record) (e entry, held bool) {
 }
 
 // allEntries returns the served and the held tools, sorted by ID. What is prepared of tools must not depend on which of
-// them are held: that differs between processes of different policies, which share what they prepare.
+// them are held: that differs between processes of different policies, which share what they prepare. Prepared analyses
+// depend on all tools of a server, because those compete for borrowed words.
 func (st *state) allEntries() []entry {
 	out := slices.Concat(st.entries, st.held)
 	slices.SortFunc(out, compareID)
@@ -229,6 +234,7 @@ func (st *state) visibleSet() *tool.Set {
 		all = append(all, e.tool)
 		held[e.tool.ID()] = st.trust.HoldReason(formOf(st.records[e.tool.ID()]))
 	}
+	// Names depend on all tools: with held ones left out, approving one could change the name of another.
 	return tool.NewSet(all, "").Withhold(func(t *tool.Tool) string { return held[t.ID()] })
 }
 
@@ -244,6 +250,8 @@ func (st *state) withPatches(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding
 		if o.Pending {
 			continue
 		}
+		// Overlays apply in the order of their names; in each, what is for the whole server comes before what is for
+		// the tool.
 		for _, key := range [...]tool.ID{tool.MakeID(t.Server, sources.AllTools), id} {
 			p, ok := o.Tools[key]
 			if !ok {

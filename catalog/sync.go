@@ -54,7 +54,9 @@ type (
 // Changes counts the tools that an import added, changed and removed.
 func (r Report) Changes() int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
 
-// offer is what a source answered, cleaned.
+// offer is what a source answered, cleaned. A sync has two parts: reading, which may take long and holds no lock, and
+// comparing, which is repeated if another process changed the store meanwhile. Between them an offer is all that is
+// kept of a source; comparing does not change it.
 type offer struct {
 	name   string
 	path   string // of the file that the source is in; "" for others
@@ -87,6 +89,8 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 
 // readIfChanged reads a source, unless its digest and the version of the scanner's rules are those of st.
 func readIfChanged(ctx context.Context, st *state, src sources.Source) *offer {
+	// A source with a digest is not read if nothing can come out differently: neither its tools nor the rules of the
+	// scanner have changed, and the last reading succeeded.
 	var digest [32]byte
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
@@ -116,6 +120,7 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 	case partialLister:
 		var hidden []string
 		tools, hidden, o.err = r.ListTools(ctx)
+		// A hidden tool was neither offered nor removed, so its stored form is kept like that of a refused one.
 		for _, name := range hidden {
 			o.kept[tool.MakeID(o.name, name)] = true
 		}
@@ -136,6 +141,7 @@ func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer 
 			continue
 		}
 		t.Server = cmp.Or(t.Server, o.name)
+		// The scanner needs the text as the server wrote it: cleaning removes invisible characters, which are evidence.
 		id, raw := t.ID(), *t
 		found, err := sanitize.Tool(t)
 		if err == nil && sources.CheckName(t.Server) != nil {
@@ -200,6 +206,7 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 	r := Report{Source: o.name, Findings: o.found}
 	stored, known := d.st.sources[o.name]
 	mine := d.ownedTools(o.name)
+	// Nothing was read: the findings of the last reading are still true.
 	if o.same {
 		r.Unchanged, r.Findings = len(mine), decodeFindings(stored.Note)
 		return r
@@ -208,6 +215,7 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 		r.Unchanged = len(mine)
 		return r
 	}
+	// A server that answers with no tools is more likely broken than empty. Removing a source takes a command.
 	if o.err != nil || len(o.tools) == 0 {
 		r.Unchanged, r.Stale = len(mine), len(mine) > 0
 		if o.err == nil && r.Stale {
@@ -223,6 +231,7 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 		return r
 	}
 	rules := d.st.trust.RulesVersion(o.name)
+	// All tools that are new, changed or not yet scanned by these rules are scanned at once, on all processors.
 	d.trust.Scan(slices.DeleteFunc(slices.Clone(o.tools), func(t *tool.Tool) bool {
 		rec, ok := d.st.records[t.ID()]
 		return ok && stored.Rules == rules && rec.Hash == t.Hash()
@@ -234,6 +243,7 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 			forms = append(forms, formOf(rec))
 		}
 	}
+	// A tool that is stored but not offered any more is removed, unless it was refused or hidden this time.
 	offered := make(map[tool.ID]bool, len(o.tools))
 	for _, t := range o.tools {
 		offered[t.ID()] = true
@@ -261,6 +271,7 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 	}
 	about, suspicious := d.judgeAbout(o, known)
 	r.Findings = append(r.Findings, suspicious...)
+	// The entry of the source is written only if it would differ, so that an unchanged import writes nothing.
 	note := encodeFindings(r.Findings)
 	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) ||
 		stored.Rules != rules || stored.About != about || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
@@ -296,6 +307,7 @@ func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, how comparison
 	id := t.ID()
 	rec, known := d.st.records[id]
 	owner := rec.Source
+	// Within a step, the first source to offer an ID keeps it; among stored tools, the source that has it.
 	if first, ok := d.owner[id]; ok {
 		known, owner = true, first
 	}
@@ -315,6 +327,7 @@ func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, how comparison
 		d.trust.Added(trust.Form{Tool: t, Hash: hash}, !how.before)
 	case rec.Hash == hash:
 		r.Unchanged++
+		// The tool is the same, but the rules are not: what was decided by the older rules may be too lenient.
 		if how.anew {
 			d.trust.Rescanned(formOf(rec), t)
 		}
@@ -411,6 +424,7 @@ func (c *Catalog) changeOverlay(
 		slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
 		batch := &store.Batch{Overlays: map[string][]byte{name: encoded}}
 		next := st.withBatch(batch, overlays)
+		// Comparing states before checking for equality fills the report also if the overlay is stored already.
 		report.compareStates(st, next)
 		report.Findings = overlayFindings(next, o)
 		if have != nil {

@@ -14,13 +14,16 @@ import (
 
 // Encoder is the built-in embedding model as this package needs it. Vectors have Dims entries and unit length.
 type Encoder struct {
-	Dims        int
+	Dims int
+	// Query embeds a request and Document a tool. Both write Dims entries to into, over what it held.
 	Fingerprint string
 	Query       func(text string, into []float32)
 	Document    func(name, description, params string, into []float32)
 }
 
-// magic names the version of the form; change it with the form. The separators stand between the texts of a block.
+// The sections of the compiled form, in the order in which they lie in the file. Each is preceded by its length in four
+// bytes. Names and texts are compressed in blocks, so that reading one archetype decompresses a few hundred texts and
+// not all of them. Vectors and word lists are not compressed: they are read in place.
 const (
 	secHash      = iota // SHA-256 of the source
 	secModel            // fingerprint of the model that made the vectors
@@ -42,6 +45,7 @@ const (
 
 // magic names the version of the form; change it with the form. The separators cannot occur in texts.
 const (
+	// the first bytes of the form; Open refuses any other
 	magic      = "TDXK0003"
 	fieldSep   = "\x1f"
 	listSep    = "\x1e"
@@ -67,6 +71,8 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	domains := domainsOf(src)
 	var kinds []string
 	var an Analyzer
+	// Kinds of servers and their domains are stored once, and each archetype refers to its kind by number. That is why
+	// the archetypes must be sorted by server: a new kind begins where the server changes.
 	for _, a := range src.Archetypes {
 		if len(kinds) == 0 || kinds[len(kinds)-1] != a.Server { // they are sorted by it
 			kinds = append(kinds, a.Server)
@@ -76,6 +82,8 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 		sections[secKindOf] = binary.LittleEndian.AppendUint16(sections[secKindOf], uint16(len(kinds)-1))
 		sections[secEffects] = append(sections[secEffects], byte(an.NameEffect(a.Name)))
 	}
+	// Domains are numbered in one byte and kinds in two. The numbers are complete only after the loop; what the loop
+	// truncated is discarded with the error.
 	if len(domains) > math.MaxUint8 {
 		return nil, fmt.Errorf("%d domains are more than the compiled form can number", len(domains))
 	}
@@ -131,7 +139,9 @@ const (
 )
 
 // compileLists returns the stems, sorted, and for each an inverted list of BM25F impacts over names, descriptions and
-// requests. Impacts that round to zero are left out.
+// requests. Impacts that round to zero are left out. As in BM25F, the occurrences in each field are divided by the
+// field's length relative to its mean, weighted and added up, before the sum is saturated once. The first pass collects
+// lengths, the second weights and document frequencies, the third the impacts.
 func compileLists(all []Archetype) (dict, lists []string) {
 	var an Analyzer
 	weights := make([]map[string]float64, len(all))
@@ -165,6 +175,9 @@ func compileLists(all []Archetype) (dict, lists []string) {
 		stems = append(stems, t)
 	}
 	slices.Sort(stems)
+	// Values are pairs of a gap to the previous archetype and an impact of one byte. Archetypes are visited in
+	// ascending order, so a gap is never negative. Impacts are whole numbers, so that adding them up needs no floating
+	// point.
 	values, last := make([][]byte, len(stems)), make([]int, len(stems))
 	n := float64(len(all))
 	for i := range all {
@@ -192,6 +205,8 @@ const groupSize = 32
 
 // compileVectors packs each archetype's document vector into 3 bits a component, with one byte of scale for each group.
 func compileVectors(all []Archetype, enc Encoder) []byte {
+	// The largest component differs from group to group. A scale for each group loses less than one for the whole
+	// vector, at a cost of 8 bits for every 96.
 	v := make([]float32, enc.Dims)
 	var out []byte
 	for _, a := range all {
@@ -220,6 +235,7 @@ func appendPacked(out []byte, v []float32) []byte {
 		var bits uint32
 		n := 0
 		for _, x := range part {
+			// A group of zeros has scale 0; its levels do not matter, since unpacking multiplies them by 0.
 			level := 0.0
 			if scale > 0 {
 				level = min(levels-1, max(0, math.Floor(float64(x)*scaleSteps/scale*levels/2+levels/2)))
@@ -231,6 +247,7 @@ func appendPacked(out []byte, v []float32) []byte {
 			}
 		}
 		if n > 0 {
+			// Whole groups end at a full byte; only a last, shorter group leaves bits over.
 			out = append(out, byte(bits))
 		}
 	}

@@ -34,6 +34,7 @@ type Lent struct {
 // Lending is soft: many archetypes, weighted by (likeness / best)^sharpness. The figures were measured on tools of
 // kinds that the archetypes cover and of kinds that they do not.
 const (
+	// Counts are of archetypes or of terms; all other figures are shares or exponents.
 	lenders    = 16
 	resembled  = 48 // archetypes that a tool is said to resemble
 	sharpness  = 4
@@ -53,10 +54,14 @@ type Lender struct {
 	// concurrently.
 	Without func(utterance string) bool
 
-	base    *Base
-	enc     Encoder
+	base *Base
+	enc  Encoder
+	// vectors holds the unpacked vectors of all archetypes, one after the other, with enc.Dims entries each. The first
+	// worker sets it, under once.
 	vectors []float32
 	once    sync.Once
+	// said has an entry for each archetype, blocks one for each compressed block of texts. Both are filled as they are
+	// needed: an import of a few tools reads a small part of the knowledge.
 	said    []onceSaid
 	blocks  []onceBlock
 	workers sync.Pool // of *lendWorker
@@ -87,6 +92,8 @@ func (b *Base) Lender(enc Encoder) *Lender {
 // nil. So a loan depends on the tools of the same server in the same call, and on nothing else. Lend uses all
 // processors, and ends early with ctx's error when ctx ends. The first error of reading the base ends it too.
 func (l *Lender) Lend(ctx context.Context, texts []embed.Document, servers []string) ([]Loan, error) {
+	// The first pass finds the archetypes near each tool. Only then is it known which tool of a server is most similar
+	// to an archetype, which the second pass needs to distribute the words.
 	near, loans := make([][]Lent, len(texts)), make([]Loan, len(texts))
 	err := l.eachTool(ctx, len(texts), func(w *lendWorker, i int) error {
 		near[i] = w.nearestArchetypes(&texts[i])
@@ -132,6 +139,8 @@ func (l *Lender) eachTool(ctx context.Context, n int, do func(w *lendWorker, i i
 	)
 	for range min(runtime.GOMAXPROCS(0), max(n, 1)) {
 		group.Go(func() {
+			// Each goroutine takes the next index from a common counter, so that a slow tool delays no others. The
+			// callers' functions write to the place of their index in a slice, which therefore needs no lock.
 			w := l.takeWorker()
 			defer l.workers.Put(w)
 			for {
@@ -171,6 +180,7 @@ func (l *Lender) takeWorker() *lendWorker {
 		return w
 	}
 	n := l.base.Len()
+	// Unpacked once for all workers: each tool of an import is compared with hundreds of archetypes.
 	l.once.Do(func() {
 		l.vectors = make([]float32, n*l.enc.Dims)
 		for i := range n {
@@ -196,6 +206,7 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 	clear(w.shares)
 	lending := loan.From[:min(lenders, len(near))]
 	var most float32
+	// The weight falls steeply with likeness: at half the best likeness an archetype lends a sixteenth of its words.
 	for k := range lending {
 		f := &lending[k]
 		f.Weight = power(f.Like/near[0].Like, sharpness)
@@ -204,6 +215,8 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 		}
 		most = max(most, f.Weight)
 	}
+	// The heaviest gets weight 1, whatever its rivals took, so that a tool with many similar ones on its server still
+	// borrows with full weight from some archetype.
 	var total float32
 	for k := range lending {
 		f := &lending[k]
@@ -221,8 +234,11 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 	for d := range w.shares {
 		w.shares[d] /= total
 	}
+	// The glossary adds what people call the objects and operations in the tool's name, in the domains that lent most.
 	words := w.base.glossary()
 	words.addTerms(w.an.Terms(nil, t.Name), w.shares, w.sums)
+	// A tool that resembles no archetype well may be of a kind that the knowledge does not cover. What it borrows
+	// shrinks with the doubt instead of ending at a threshold, so that a small change of its text changes little.
 	sure := power(min(1, near[0].Like/surely), doubt)
 	for i := range loan.Vector {
 		loan.Vector[i] *= sure
@@ -252,6 +268,7 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	for _, x := range w.words {
 		most = max(most, x)
 	}
+	// Words select the candidates, so that cosines are computed for a few hundred archetypes and not for all.
 	picked := w.pickCandidates()
 	does := w.an.NameEffect(t.Name)
 	out := make([]Lent, 0, len(picked))
@@ -313,6 +330,7 @@ func topIndices(scores []uint16, n int, buf []int32) []int32 {
 			}
 		}
 	}
+	// Above bound the histogram is exact now, so that a second look at it removes what lies below the n-th score.
 	least := lowestBucket(&count, top, n)
 	return slices.DeleteFunc(out, func(i int32) bool { return int(scores[i]>>bucketBits) < least })
 }

@@ -10,10 +10,13 @@ import (
 	"tooldex/tool"
 )
 
-// toolCosts caches what selections need of one set of tools: token counts, and the tools as written for each format.
+// toolCosts caches what selections need of one set of tools: token counts, and the tools as written for each format. It
+// is immutable except for written, which is safe for concurrent use. When the catalogue publishes another set, the next
+// selection computes new costs.
 type toolCosts struct {
-	set    *tool.Set
-	tools  int // enabled ones
+	set   *tool.Set
+	tools int // enabled ones
+	// tokens is the sum over all enabled tools: what listing everything would cost.
 	tokens int
 	cost   map[tool.ID]int
 	core   []tool.ID // tools that every selection has
@@ -193,12 +196,14 @@ func (b *builder) writeTools(q Query) {
 		t, _ := b.set.Get(s.ID)
 		w, err := b.costs.writeTool(t, q.Format)
 		if err != nil {
+			// Its tokens are taken off, but tools that were left out earlier to save tokens are not reconsidered.
 			b.selection.Tokens -= s.Tokens
 			b.selection.LeftOut = append(b.selection.LeftOut, LeftOut{Name: string(s.ID), Why: hintOf(err)})
 			continue
 		}
 		s.Name, s.Renamed, s.Confirm = w.Name, w.Renamed, b.confirms != nil && b.confirms(t)
 		raw := w.JSON
+		// Core tools are always loaded: they are neither deferred nor referred to.
 		if later := s.Source != FromCore; later {
 			if q.Defer {
 				raw = markDeferred(raw)

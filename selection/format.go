@@ -29,6 +29,9 @@ type writtenTool struct {
 func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 	out := writtenTool{Name: exposed}
 	description := tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary, t.Title, t.Name))
+	// Each format gets the schema in the form that its provider accepts: Anthropic takes most of JSON Schema but
+	// restricts the names of parameters, OpenAI requires items in every array, and Gemini takes a subset of OpenAPI
+	// without references.
 	root := rootSchema(t.InputSchema)
 	var body orderedjson.Tree
 	switch f {
@@ -54,6 +57,7 @@ func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 				orderedjson.Member[any]{Key: "strict", Value: false})
 		}
 	case FormatGemini:
+		// Names that clients see may begin with a digit or a hyphen, which Gemini refuses.
 		if c := exposed[0]; c == '-' || c >= '0' && c <= '9' {
 			out.Name = "_" + exposed
 		}
@@ -61,6 +65,7 @@ func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 			{Key: "name", Value: shortenText(out.Name, maxName)},
 			{Key: "description", Value: description},
 		}
+		// A function without parameters must not have the field, hence the second result.
 		if schema, ok := (&geminiWriter{root: flattenRoot(root), left: maxSchemas}).rootParameters(); ok {
 			body = append(body, orderedjson.Member[any]{Key: "parameters", Value: schema})
 		}
@@ -68,6 +73,8 @@ func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 		body = mcpTool(t, exposed, root)
 	}
 	out.JSON = orderedjson.Append(nil, body)
+	// Every tool is checked, since schemas come from servers, and a provider may refuse a whole request for one bad
+	// tool. The caller leaves out what fails.
 	if err := verifyTool(f, out.JSON); err != nil {
 		return out, fmt.Errorf("write %s: %w", t.ID(), err)
 	}
@@ -115,6 +122,8 @@ func renameParameters(root orderedjson.Tree) (orderedjson.Tree, map[string]strin
 			continue
 		}
 		key := portableName(p.Key)
+		// A new name must differ from the original names and from the other new ones. 60 characters leave room for a
+		// number.
 		for n := 2; properties.Has(key) || names[key] != ""; n++ {
 			key = fmt.Sprintf("%.60s_%d", portableName(p.Key), n)
 		}
@@ -127,6 +136,7 @@ func renameParameters(root orderedjson.Tree) (orderedjson.Tree, map[string]strin
 	if names == nil {
 		return root, nil
 	}
+	// The list of required parameters refers to the new names, too.
 	required := orderedjson.Strings(root.Get("required"))
 	for key, own := range names {
 		for i, r := range required {
@@ -158,6 +168,7 @@ func withTypeLists(v any) any {
 	if !ok {
 		return v
 	}
+	// The schemas of a tuple become alternatives for every item, so that each array of the original stays valid.
 	if o.Get("type") == "array" && !o.Has("items") {
 		tuple, _ := o.Get("prefixItems").([]any)
 		o = o.Without("prefixItems").With("items", joinAlternatives(tuple))

@@ -24,6 +24,7 @@ var geminiFormats = map[string][]string{
 
 // geminiWriter converts schemas to the subset of OpenAPI 3.0 that function declarations take.
 type geminiWriter struct {
+	// root is the whole schema, in which references are looked up.
 	root orderedjson.Tree
 	left int // references that may still be replaced
 }
@@ -45,6 +46,7 @@ func (g *geminiWriter) convertSchema(v any, within []string) orderedjson.Tree {
 			return copyDescription(orderedjson.Tree{{Key: "type", Value: "OBJECT"}}, o)
 		}
 		g.left--
+		// Keywords beside $ref override those of its target; descriptions are often given there.
 		return g.convertSchema(joinSchemas(inner, o.Without("$ref")), append(slices.Clip(within), ref))
 	}
 	if list, ok := o.Get("allOf").([]any); ok {
@@ -59,6 +61,7 @@ func (g *geminiWriter) convertSchema(v any, within []string) orderedjson.Tree {
 	case string:
 		return g.convertTyped(o, strings.ToLower(t), within)
 	case []any:
+		// A declaration has one type each, so a list of types becomes alternatives.
 		var list []any
 		for _, one := range t {
 			if one == "null" {
@@ -101,6 +104,7 @@ func (g *geminiWriter) mergeSchemas(o orderedjson.Tree, list []any) orderedjson.
 	out := o.Without("allOf")
 	for _, v := range list {
 		part, _ := v.(orderedjson.Tree)
+		// Each step resolves one reference; maxNesting ends a cycle.
 		for n := 0; n < maxNesting; n++ { // a reference may be to another
 			ref, ok := part.Get("$ref").(string)
 			if !ok {
@@ -113,6 +117,7 @@ func (g *geminiWriter) mergeSchemas(o orderedjson.Tree, list []any) orderedjson.
 		properties, _ := out.Get("properties").(orderedjson.Tree)
 		more, _ := part.Get("properties").(orderedjson.Tree)
 		required := append(orderedjson.Strings(out.Get("required")), orderedjson.Strings(part.Get("required"))...)
+		// What stands beside allOf has precedence over its parts.
 		out = joinSchemas(part.Without("properties", "required", "$ref"), out)
 		if len(properties)+len(more) > 0 {
 			out = out.With("properties", joinSchemas(more, properties))
@@ -138,6 +143,7 @@ func (g *geminiWriter) convertAnyOf(o orderedjson.Tree, list []any, within []str
 		kept = append(kept, g.convertSchema(joinSchemas(o, one), within))
 	}
 	kept = flattenAlternatives(kept)
+	// One enum of all values says the same as alternatives that are enums, in fewer tokens.
 	if text, ok := sameEnum(kept); ok {
 		kept = []any{text}
 	}
@@ -151,6 +157,7 @@ func (g *geminiWriter) convertAnyOf(o orderedjson.Tree, list []any, within []str
 		}
 		return copyDescription(one, o)
 	}
+	// null cannot be one of several alternatives here, so each of them is marked nullable instead.
 	branches, _ := one.Get("anyOf").([]any)
 	for i, v := range branches {
 		if b, ok := v.(orderedjson.Tree); ok && nullable {
@@ -213,11 +220,13 @@ func (g *geminiWriter) convertTyped(o orderedjson.Tree, kind string, within []st
 		case slices.Contains(geminiKept, m.Key):
 			out = append(out, m)
 		case m.Key == "format":
+			// Formats that the type does not take are dropped; verifyGeminiSchema would refuse them.
 			if f, ok := m.Value.(string); ok && slices.Contains(geminiFormats[strings.ToUpper(kind)], f) {
 				out = append(out, m)
 			}
 		case m.Key == "pattern":
 			if p, ok := m.Value.(string); ok && kind == "string" {
+				// A pattern that Go cannot compile uses syntax that RE2 lacks, such as lookahead.
 				if _, err := regexp.Compile(p); err == nil {
 					out = append(out, m)
 				}
@@ -276,6 +285,8 @@ func copyLimits(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 		if !ok || out.Has(limit.to) {
 			continue
 		}
+		// For integers the next allowed value is exact. For other numbers the bound itself becomes valid, so the
+		// declaration is wider than the schema by one value; calls are validated against the schema.
 		if whole, err := n.Int64(); err == nil && kind == "integer" {
 			n = json.Number(strconv.FormatInt(whole+limit.step, 10))
 		}
@@ -309,6 +320,7 @@ func copyValues(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 	if kind == "string" && !slices.ContainsFunc(kept, func(v any) bool { return !isText(v) }) {
 		return out.Without("format", "pattern", "minLength", "maxLength").With("format", "enum").With("enum", kept)
 	}
+	// Other values than strings cannot be declared as an enum. The description is where a model sees them.
 	said, _ := out.Get("description").(string)
 	note := "One of: " + strings.Trim(string(orderedjson.Append(nil, kept)), "[]") + "."
 	return out.With("description", strings.TrimSpace(said+" "+note))

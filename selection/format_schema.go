@@ -26,6 +26,7 @@ var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "obj
 func rootSchema(raw json.RawMessage) orderedjson.Tree {
 	v, err := orderedjson.Parse(raw)
 	root, ok := v.(orderedjson.Tree)
+	// A tool with a broken schema is still offered, since its server may accept calls all the same.
 	if err != nil || !ok {
 		return orderedjson.Tree{{Key: "type", Value: "object"}, {Key: "properties", Value: orderedjson.Tree{}}}
 	}
@@ -38,6 +39,8 @@ func rootSchema(raw json.RawMessage) orderedjson.Tree {
 // flattenRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes
 // them there: a property is required if all alternatives require it.
 func flattenRoot(root orderedjson.Tree) orderedjson.Tree {
+	// A schema with alternatives at its root, such as "by ID or by name", becomes one with all their properties. It
+	// accepts more combinations than the original, against which calls are validated.
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	required := orderedjson.Strings(root.Get("required"))
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
@@ -56,6 +59,7 @@ func flattenRoot(root orderedjson.Tree) orderedjson.Tree {
 				}
 			}
 			own := orderedjson.Strings(one.Get("required"))
+			// Of anyOf and oneOf only what all alternatives require is required; of allOf everything.
 			switch {
 			case keyword == "allOf" || i == 0:
 				shared = append(shared, own...)
@@ -149,7 +153,8 @@ func (m *schemaRepairer) repairSchema(v any, within []string) any {
 	return out
 }
 
-// How deep references are followed, and how many.
+// How deep references are followed, and how many. Deeper and further references are replaced by a schema that accepts
+// anything.
 const (
 	maxNesting = 12
 	maxSchemas = 2000
@@ -169,6 +174,7 @@ func currentKeywords(o orderedjson.Tree) orderedjson.Tree {
 	if list, ok := o.Get("items").([]any); ok {
 		o = o.With("items", joinAlternatives(list)).Without("additionalItems")
 	}
+	// Draft 4 wrote exclusive bounds as flags beside minimum and maximum.
 	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
 		if flag, ok := o.Get(exclusive).(bool); ok {
 			limit := o.Get(bound)
@@ -178,6 +184,8 @@ func currentKeywords(o orderedjson.Tree) orderedjson.Tree {
 			}
 		}
 	}
+	// Draft 3 wrote required as a flag in each property; only the list is current. Sorting serves to find duplicates,
+	// which the list must not have; without any, it keeps its order.
 	if o.Has("required") {
 		if names := orderedjson.Strings(o.Get("required")); len(names) > 0 {
 			slices.Sort(names)

@@ -20,6 +20,7 @@ var (
 // verifyTool reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names,
 // of lengths, and of the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
 func verifyTool(f Format, raw json.RawMessage) error {
+	// The check reads what was written and not an intermediate form, so that mistakes in writing show, too.
 	v, err := orderedjson.Parse(raw)
 	o, ok := v.(orderedjson.Tree)
 	if err != nil || !ok {
@@ -93,6 +94,7 @@ func verifyAnthropic(o orderedjson.Tree) error {
 		}
 	}
 	return walkSchemas(root, func(s orderedjson.Tree) error {
+		// A list of items and flags for exclusive bounds belong to older drafts; repairSchema rewrites them.
 		if _, tuple := s.Get("items").([]any); tuple {
 			return invalidTool("items", "is a list")
 		}
@@ -121,6 +123,7 @@ func checkTypes(s orderedjson.Tree) error {
 			return invalidTool("type", fmt.Sprintf("is %v", t))
 		}
 	}
+	// an empty list of types would allow nothing
 	if s.Has("type") && len(list) == 0 {
 		return invalidTool("type", "names none")
 	}
@@ -154,6 +157,7 @@ func walkSchemas(o orderedjson.Tree, visit func(orderedjson.Tree) error) error {
 	if err := visit(o); err != nil {
 		return err
 	}
+	// Only the values of these keywords are schemas. A default or an enum may hold what looks like one and is none.
 	for _, m := range o {
 		var inner []any
 		switch {

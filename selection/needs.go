@@ -49,6 +49,8 @@ func (s *Selector) findNeeds(ctx context.Context, set *tool.Set, q Query, used m
 	if first.confident {
 		out = s.cutHits(set, first, used, 1, searchOrigin(cached))
 	}
+	// Scores for earlier turns are lowered by the weight of their turn. They must still reach the same share of the
+	// best score for the message, so that an old turn adds only what it matched clearly.
 	most := 0.
 	for _, n := range out {
 		most = max(most, n.by)
@@ -87,6 +89,7 @@ func lastTurns(history []Turn, message string) []string {
 	var out []string
 	for _, t := range slices.Backward(history) {
 		text := strings.TrimSpace(t.Content)
+		// Only the user's texts express needs; answers of the assistant repeat what tools returned.
 		if t.Role != "" && t.Role != "user" || text == "" || text == message {
 			continue
 		}
@@ -105,6 +108,7 @@ func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string
 		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search tells of what is wrong with it
 			v = unitVector(vs[0])
 		}
+		// The key holds the words by which names of tools differ: vectors alone do not distinguish "delete" from "create".
 	}
 	key := s.costsOf(set).vocabulary.Key(text)
 	if f := s.cache.lookupMessage(set, text, key, v); f != nil {

@@ -11,7 +11,8 @@ import (
 // catalogueVersion is the only version of the format that this program reads.
 const catalogueVersion = "1"
 
-// group is one server of a catalogue file with its tools.
+// group is one server of a catalogue file with its tools. Title, description and category of the server are read, but
+// only the category is used: tools without one get it.
 type group struct {
 	name, title, description, category string
 	borrow                             *bool // the default of its tools; nil means true
@@ -21,6 +22,7 @@ type group struct {
 // readCatalogue reads a catalogue file: the servers and tools of docs/reference/catalogue-file.md, and an overlay. A
 // list at the top is a list of tools.
 func (d *document) readCatalogue(top node) (*Content, error) {
+	// A bare list has no place for the name of its server, so the file's name serves.
 	if top.isList() {
 		g := group{name: d.baseName()}
 		list, err := top.list()
@@ -55,6 +57,7 @@ func (d *document) readCatalogue(top node) (*Content, error) {
 		"tools":   func(n node) (err error) { tools, err = n.list(); return err },
 		"overlay": func(n node) (err error) { content.Overlay, err = d.readOverlay(n); return err },
 	}.readMapping(top, "a catalogue file")
+	// readMapping reports unknown keys, so that a misspelt one is an error and not ignored.
 	if err == nil {
 		err = d.toolList(tools, own, &groups)
 	}
@@ -62,6 +65,7 @@ func (d *document) readCatalogue(top node) (*Content, error) {
 		return nil, err
 	}
 	if len(own.tools) > 0 {
+		// The tools at the top come first, in the order in which a reader of the file meets them.
 		groups = append([]*group{own}, groups...)
 	}
 	if len(groups) == 0 && content.Overlay == nil {
@@ -74,6 +78,7 @@ func (d *document) readCatalogue(top node) (*Content, error) {
 // checkVersion refuses a file of a version of the format that is not known.
 func (d *document) checkVersion(n node) error {
 	v := string(n.json.raw)
+	// YAML reads 1 as a number and "1" as text; both are accepted.
 	if n.yaml != nil {
 		v, _ = n.text() // what is no text is not the version either
 	}
@@ -125,6 +130,7 @@ func (d *document) toolList(list []node, g *group, others *[]*group) error {
 		if t.Category == "" {
 			t.Category = into.category
 		}
+		// A tool's own borrow has precedence over that of its server.
 		if own.Borrow == nil && into.borrow != nil {
 			t.NoBorrow = !*into.borrow
 		}
@@ -160,6 +166,7 @@ func (d *document) sourcesByServer(groups []*group) []Source {
 			continue
 		}
 		seen[g.name] = g
+		// Parsing has been done; a File with data and parse behaves like one that reads its tools when it is asked.
 		out = append(out, &File{name: g.name, data: [][]byte{d.data}, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
 			tools := make([]*tool.Tool, len(g.tools))
 			for i, t := range g.tools { // the caller may change them, and may ask again
@@ -182,6 +189,7 @@ func (d *document) readTool(n node) (t *tool.Tool, server string, p *Patch, err 
 		"icons":       raw(&t.Icons),
 		"annotations": func(n node) (err error) { t.Annotations, err = readAnnotations(n); return err },
 	}
+	// The keys that overlays have too are read by the patch, so that both accept the same spellings.
 	p.fields(f)
 	if err := f.readMapping(n, "a tool"); err != nil {
 		return nil, "", nil, err
@@ -250,6 +258,7 @@ func readUtterances(into *[]tool.Utterance) func(node) error {
 			} else {
 				u.Text, err = e.text()
 			}
+			// The provenance is checked before err, so that a wrong one is named at its own line.
 			switch u.From = tool.Provenance(from); u.From {
 			case "", tool.Declared, tool.Borrowed, tool.Learned, tool.Generated:
 			default:
@@ -281,6 +290,7 @@ func readRelated(into *[]tool.ID) func(node) error {
 func readDeprecated(into **string) func(node) error {
 	return func(n node) error {
 		s, err := n.text()
+		// true and false are texts in YAML, too, so the boolean is tried second and decides.
 		if v, boolErr := n.boolean(); boolErr == nil {
 			err = nil
 			if s = ""; v {

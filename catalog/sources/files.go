@@ -17,7 +17,7 @@ import (
 )
 
 // Files are the files that an import reads, one by one, so that memory does not grow with their number. Close them
-// after use. They are for one goroutine.
+// after use. They are for one goroutine. Archives stay open until Close; their entries are read one at a time.
 type Files struct {
 	list []input
 	zips []*zip.ReadCloser
@@ -51,6 +51,7 @@ func (f *Files) add(path string) error {
 		return f.addFile(path) // Read reports a file that is missing
 	}
 	before := len(f.list)
+	// A link within a folder is listed as a file; WalkDir does not follow links to folders, so that cycles do no harm.
 	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -103,6 +104,7 @@ func (f *Files) addFile(path string) error {
 			f.list = append(f.list, input{path: path, entry: e})
 		}
 	}
+	// The order of entries in an archive depends on the program that packed it; names give the same order everywhere.
 	slices.SortStableFunc(f.list[before:], func(a, b input) int { return strings.Compare(a.entry.Name, b.entry.Name) })
 	if len(f.list) == before {
 		return &tool.Error{
@@ -154,6 +156,7 @@ func readEntry(e *zip.File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The size in the archive's directory is not trusted: reading stops after MaxFile bytes whatever it says.
 	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	return data, errors.Join(err, r.Close())
 }
@@ -171,6 +174,8 @@ func (f *Files) Close() error {
 // readLines reads a file with one tool on each line, as in a tools/list answer. The member server says whose it is; the
 // base name of the file stands for those without one. Each server is a source.
 func (d *document) readLines() (*Content, error) {
+	// Lines are grouped by server, in the order in which servers first appear. Only the server's name is read here; the
+	// tools are decoded when the source is read.
 	lines := map[string][]span{}
 	var order []string
 	at, number := 0, 0

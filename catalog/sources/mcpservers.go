@@ -18,7 +18,7 @@ import (
 )
 
 // serverEntry is a server as clients write it. The fields url, serverUrl and httpUrl mean the same, as do type and
-// transport.
+// transport. Unknown fields are ignored: clients add their own.
 type serverEntry struct {
 	Type      string            `json:"type"`
 	Transport string            `json:"transport"`
@@ -36,6 +36,7 @@ type serverEntry struct {
 	Timeout   float64           `json:"timeout"` // milliseconds; callTimeout means the same
 	EnvFile   string            `json:"envFile"`
 
+	// Trust marks a server whose tools are neither scanned nor held. Several clients have a field of this name.
 	Trust bool `json:"trust"`
 
 	// Fields that only tooldex reads.
@@ -71,6 +72,7 @@ func ParseServers(data []byte) ([]upstream.Server, error) {
 			`the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, rewordTypeError(err))
 	}
 	entries := file.MCPServers
+	// nil means that the key is absent; an empty object means no servers, which is valid.
 	if entries == nil {
 		entries = file.Servers
 	}
@@ -149,6 +151,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	}
 	braceReferences(v.Env)
 	braceReferences(v.Headers)
+	// callTimeout is more specific, so it has precedence. Zero means the default, and negative values are none.
 	v.Timeout = clampedMilliseconds(max(0, cmp.Or(e.CallTimeout, e.Timeout)))
 	v.StartTimeout = clampedMilliseconds(max(0, e.StartTimeout))
 	switch v.Idle = clampedMilliseconds(e.Idle); e.Start {
@@ -158,6 +161,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	default:
 		return v, badServers(fmt.Sprintf("server %q is to be started %q", name, e.Start), "use eager or lazy", nil)
 	}
+	// Case, hyphens and underscores differ between clients: "streamable-http", "streamableHttp", "streamable_http".
 	switch kind := cmp.Or(e.Type, e.Transport); strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(kind)) {
 	case "":
 	case "stdio", "local":
@@ -175,6 +179,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 
 // clampedMilliseconds returns n milliseconds, clamped to maxTimeout in both directions.
 func clampedMilliseconds(n float64) time.Duration {
+	// Clamping comes before the conversion, since a float beyond the range of int64 converts to anything.
 	most := float64(maxTimeout)
 	return time.Duration(max(-most, min(n*float64(time.Millisecond), most)))
 }

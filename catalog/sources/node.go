@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// node is one value of a catalogue file, in YAML or in JSON. Its methods hide which of them it is.
+// node is one value of a catalogue file, in YAML or in JSON. Its methods hide which of them it is. Both forms keep what
+// an error needs: the line in YAML, the offset in JSON, from which lineNumber computes the line.
 type node struct {
 	d    *document
 	yaml *yaml.Node // nil in JSON; may be an alias, which target follows
@@ -41,11 +42,13 @@ func (d *document) readYAML() (*Content, error) {
 	if len(root.Content) == 0 {
 		return nil, d.invalidAt(0, nil, kinds, "the file is empty")
 	}
+	// The size is checked before anything is read, since every reader below follows aliases.
 	left := maxNodes
 	if err := d.checkSize(root.Content[0], 0, &left); err != nil {
 		return nil, err
 	}
 	top := node{d: d, yaml: root.Content[0]}
+	// An mcpServers file in YAML is converted to JSON, so that one parser reads both.
 	for _, m := range top.optionalMembers() {
 		if m.key == "mcpServers" || m.key == "servers" && m.value.isMapping() {
 			raw, err := top.raw()
@@ -162,6 +165,7 @@ func (n node) members() ([]member, error) {
 	content := n.followAlias().Content
 	for i := 0; i+1 < len(content); i += 2 {
 		k := content[i]
+		// Merge keys (<<) are refused instead of being read as a key of that name.
 		if k.Kind != yaml.ScalarNode || k.ShortTag() == "!!merge" {
 			return nil, n.d.invalidAt(k.Line, nil, "write the keys out", "only plain keys are read here")
 		}
