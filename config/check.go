@@ -34,6 +34,7 @@ func (c *checker) checkNode(n *yaml.Node, s schema, path string) error {
 	if kind == "" || kindOf(n) == "null" { // no constraint, or a key without a value, which sets nothing
 		return nil
 	}
+	// a whole number is also a number
 	if got := kindOf(n); got != kind && (got != "integer" || kind != "number") {
 		return c.invalidAt(n, "write "+wanted[kind], "%s is %s, not %s", path, wanted[got], wanted[kind])
 	}
@@ -74,6 +75,7 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 			}
 			continue
 		}
+		// Mappings with free keys, such as servers and profiles, describe their values by additionalProperties.
 		next, ok := properties[key.Value]
 		if !ok {
 			next, ok = s["additionalProperties"].(schema)
@@ -94,6 +96,7 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 			return c.invalidAt(key, hint, "%s has no key %q", where, key.Value)
 		}
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
+		// recorded before the value is checked, so that also a faulty key has its line
 		c.lines[inner] = key.Line
 		if err := c.checkNode(value, next, inner); err != nil {
 			return err

@@ -53,6 +53,8 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
+	// One byte more than allowed shows that the file is too large, without trusting the size that the file system
+	// reports.
 	b, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
 	if err == nil && len(b) > maxFileSize {
 		err = fmt.Errorf("it has more than %d MiB", maxFileSize>>20)
@@ -86,6 +88,7 @@ func parseFile(path string, b []byte, getenv func(string) string) (*file, error)
 	if err != nil {
 		return nil, err
 	}
+	// The file of a client that is connected has tooldex in it.
 	out.servers = slices.DeleteFunc(out.servers, IsTooldex)
 	return out, nil
 }
@@ -153,6 +156,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return out, nil
 	}
+	// The check also records the line of each key, which Origin reports later.
 	c := &checker{file: filepath.Base(path), lines: out.lines}
 	if err := c.checkNode(doc.Content[0], Schema(), ""); err != nil {
 		return nil, err
@@ -171,6 +175,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	if len(tree.Profiles) > 0 {
+		// A file of profiles has the same form, so both go through one parser.
 		text, err := yaml.Marshal(map[string]any{"profiles": tree.Profiles})
 		if err == nil {
 			out.profiles, err = parseProfiles(text)
@@ -199,6 +204,7 @@ func (f *file) takeSettings(tree map[string]any, dir string, getenv func(string)
 				texts[i] = fmt.Sprint(e)
 			}
 			v = texts
+		// Other texts keep their form: assignValue checks them as it does variables and flags.
 		case string:
 			if s.path && typed != "" {
 				v = resolvePath(dir, typed, getenv)

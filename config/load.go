@@ -71,6 +71,7 @@ func Load(o Options) (*Loader, error) {
 	if o.Getenv == nil {
 		o.Getenv = Getenv
 	}
+	// The variable stands for --config, so a file that it names must exist, too.
 	l := &Loader{o: o, reported: map[string]bool{}, file: &file{}}
 	l.path, l.explicit = cmp.Or(o.Path, o.Getenv(Variable)), true
 	if l.path == "" {
@@ -86,9 +87,11 @@ func Load(o Options) (*Loader, error) {
 	if err == nil {
 		l.file = f
 	}
+	// Even after an error the defaults, the environment and the flags apply, so that commands such as doctor work.
 	now, origins, buildErr := l.applyLayers(l.file)
 	l.origins = origins
 	l.now.Store(now)
+	// The path of this file is itself a setting, so it is known only now.
 	if path := now.Serve.ProfilesFile; path != "" {
 		l.watchFile(&watchedFile{path: path})
 	}
@@ -185,6 +188,7 @@ func (l *Loader) applyLayers(f *file) (*Config, map[string]Origin, error) {
 	for _, s := range Settings() {
 		field := fieldOf(c, s.Key)
 		var bad error // of the layer that decides
+		// A later layer that is valid clears the error of an earlier one: its value decides.
 		use := func(v any, o Origin) {
 			if err := s.assignValue(field, v); err != nil {
 				bad = UsageError{fmt.Sprintf("%s cannot be %q", o.Source, TextOf(v)), err.Error()}
@@ -198,12 +202,14 @@ func (l *Loader) applyLayers(f *file) (*Config, map[string]Origin, error) {
 		if v, ok := f.values[s.Key]; ok {
 			use(v, Origin{"file", fmt.Sprintf("%s:%d", l.path, f.lines[s.Key])})
 		}
+		// an empty variable counts as unset
 		if v := l.o.Getenv(s.Env); v != "" {
 			use(v, Origin{"environment", s.Env})
 		}
 		if v, ok := l.o.Flags[s.Key]; ok {
 			below, _ := field.Interface().([]string)
 			use(v, Origin{"flag", "--" + s.Flag})
+			// Flags come first, so that they have precedence where the order counts.
 			if given, ok := v.([]string); ok && s.adds {
 				field.Set(reflect.ValueOf(slices.Concat(given, below)))
 			}

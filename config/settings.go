@@ -17,7 +17,8 @@ const (
 // DefaultListen is where serve listens if nothing says otherwise.
 const DefaultListen = "127.0.0.1:8733"
 
-// Setting describes one thing that can be configured, by a flag, in the environment, or in the file.
+// Setting describes one thing that can be configured, by a flag, in the environment, or in the file. The order of the
+// layers is fixed: default, file, environment, flag.
 type Setting struct {
 	Key     string   // in the file, steps separated by dots
 	Env     string   // its environment variable
@@ -140,7 +141,8 @@ func selectSettings() []Setting {
 	}
 }
 
-// serveSettings are those of tools/list, of the HTTP server and of what it learns and limits.
+// serveSettings are those of tools/list, of the HTTP server and of what it learns and limits. Bounds are inclusive.
+// Durations are whole seconds, sizes of texts are tokens.
 func serveSettings() []Setting {
 	return []Setting{
 		{
@@ -277,6 +279,7 @@ func auditSettings() []Setting {
 }
 
 // accessSettings say whose access tokens are accepted, which servers are trusted, and which private addresses servers
+// may send tooldex to. They are apart from serveSettings because other commands read them, too.
 func accessSettings() []Setting {
 	return []Setting{
 		{

@@ -47,6 +47,7 @@ func (id *caseID) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
 	}
+	// a number is kept as it is written, without rounding
 	var n json.Number
 	if err := json.Unmarshal(b, &n); err != nil {
 		return errors.New("id is neither a string nor a number")
@@ -99,6 +100,7 @@ func (r *caseReader) readJSONLines(f io.Reader) error {
 
 // readYAML reads a list of requests, or a mapping that holds one under "queries".
 func (r *caseReader) readYAML(f io.Reader) error {
+	// Nodes are decoded one by one, so that an error names the line of its request.
 	var doc struct{ Queries []yaml.Node }
 	var root yaml.Node
 	if err := yaml.NewDecoder(f).Decode(&root); err != nil {
@@ -132,6 +134,7 @@ func (r *caseReader) addCase(raw *rawCase, line int) error {
 	c, err := r.checkCase(raw)
 	if err != nil {
 		var e *tool.Error
+		// a *tool.Error of checkCase has a hint, which is kept
 		if errors.As(err, &e) {
 			return badLine(r.file, line, e.Msg, e.Hint, nil)
 		}
@@ -197,6 +200,7 @@ func deriveKind(c *Case, given bool) error {
 		c.Relevant = distinctNames(c.Relevant)
 	}
 	switch {
+	// Leaving relevant out is more likely an oversight than a statement that no tool serves the request.
 	case c.NoMatch() && !given && c.Kind != kindNoMatch:
 		return &tool.Error{
 			Msg:  "request has no relevant tools",
@@ -215,6 +219,7 @@ func deriveKind(c *Case, given bool) error {
 func (r *caseReader) readGrades(c *Case, grades map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(grades)) {
 		g := grades[name]
+		// written so that NaN is refused, too
 		if !(g >= 0) || math.IsInf(g, 0) {
 			return fmt.Errorf("grade of %q is %v, not 0 or more", name, g)
 		}

@@ -15,7 +15,8 @@ import (
 //go:embed report.css
 var reportStyle string
 
-// htmlWriter builds a page. Text from outside must go through escapeText before it is written.
+// htmlWriter builds a page. Text from outside must go through escapeText before it is written. Writing to it cannot
+// fail, so its methods return no errors.
 type htmlWriter struct{ strings.Builder }
 
 // writeFormat writes HTML. Arguments must be escaped already.
@@ -72,6 +73,7 @@ func (r *Report) WriteHTML(w io.Writer, verdicts []Verdict, c *Comparison) error
 	m.writeKinds(r)
 	m.writeRefusals(r.NoMatch)
 	m.writeFormat("<h2>Plots</h2>\n<div class=\"plots\">\n")
+	// A plot without data draws nothing and is left out of the page.
 	for _, draw := range []func() (picture, error){r.recallPlot, r.reliabilityPlot, r.latencyPlot, r.tokenPlot} {
 		pic, err := draw()
 		if err != nil {
@@ -269,6 +271,8 @@ func (m *htmlWriter) writeRequests(cases []Outcome) {
 		all[i] = &cases[i]
 		missed += int(boolScore(cases[i].Missed() != ""))
 	}
+	// Requests without a right tool come first, then wrong confident answers to requests that no tool serves, then the
+	// others by place.
 	worst := func(o *Outcome) int {
 		switch {
 		case o.NoMatch && o.Missed() != "":
@@ -285,6 +289,7 @@ func (m *htmlWriter) writeRequests(cases []Outcome) {
 	size := m.Len()
 	for _, o := range all {
 		row := o.tableCells()
+		// The table is the last part of the page, so only its length has to adapt.
 		if size += rowSize(row); size > mostBytes {
 			break
 		}

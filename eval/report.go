@@ -108,6 +108,8 @@ func (r *Report) Answers() []Answer {
 
 // newReport scores answers, one for each of cases.
 func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
+	// Everything but the costs follows from the labels and the answers, so a run file gives the same report as the
+	// search that made it.
 	r := &Report{Set: d.Name, Tools: len(d.Tools), Split: o.Split, Depth: o.Limit, Cases: make([]Outcome, len(cases))}
 	for i, c := range cases {
 		out := Outcome{
@@ -129,6 +131,8 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 			out.relevant = min(1, out.relevant)
 		}
 		r.Unreviewed += int(boolScore(c.Unreviewed))
+		// A tool that the set does not know is wrong for every request. A count of them shows that set and catalogue
+		// differ.
 		for _, ranked := range out.Ranked {
 			if !d.known[ranked.Name] {
 				r.Strangers++
@@ -155,6 +159,7 @@ func (r *Report) summarizeKinds() {
 	}
 	r.All = r.summaryOf("", all)
 	for kind, outcomes := range byKind {
+		// requests without a kind are in the total only
 		if kind != "" {
 			r.Kinds = append(r.Kinds, r.summaryOf(kind, outcomes))
 		}
@@ -187,6 +192,7 @@ func recallCurve(outcomes []*Outcome, depth int) []float64 {
 	for _, o := range outcomes {
 		found := 0
 		for k := range curve {
+			// places are ascending, so each is visited once
 			for found < len(o.Places) && o.Places[found] <= k+1 {
 				found++
 			}
@@ -220,6 +226,7 @@ func (r *Report) addCosts(costs []cost, o Options) {
 	r.tokens = tokens
 	n := len(tokens)
 	r.Tokens = &Tokens{
+		// the mean of the two middle values if n is even
 		Median: float64(tokens[(n-1)/2]+tokens[n/2]) / 2, Mean: float64(total) / float64(n),
 		Answer: o.Answer, Detail: o.Detail,
 	}

@@ -109,7 +109,7 @@ func (r *Report) scoreTable(b *strings.Builder) {
 }
 
 // shownMetrics returns the metrics of the table. Where every request wants one tool, hit@k equals recall@k and is left
-// out.
+// out. Values are compared and not the labels, so that the rule also holds for reports that were read from files.
 func (r *Report) shownMetrics() []definition {
 	same := true
 	for _, s := range append([]Summary{r.All}, r.Kinds...) {
@@ -238,6 +238,7 @@ func (c *Comparison) distinct() []*Difference {
 	var out []*Difference
 	for i := range c.All {
 		d := &c.All[i]
+		// recall@k precedes hit@k in All, so its figures are known here.
 		name, k, _ := strings.Cut(string(d.Metric), "@")
 		same := *d
 		same.Metric = ""
@@ -272,6 +273,7 @@ func (d *Difference) tableRow(name string) []string {
 // worst loss to the best win, so one search splits it.
 func (c *Comparison) changeTables(b *strings.Builder) {
 	most := cmp.Or(c.Most, mostChanges)
+	// the first change that is no loss
 	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int {
 		return cmp.Compare(ch.rankGain(), 0)
 	})

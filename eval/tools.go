@@ -17,7 +17,8 @@ import (
 // noServer is the server of tools whose set names none.
 const noServer = "set"
 
-// rawTool is a tool as a line of tools.jsonl has it.
+// rawTool is a tool as a line of tools.jsonl has it. Only what a search reads is stored: output schemas and metadata
+// would make sets larger without changing a figure.
 type rawTool struct {
 	Name        string            `json:"name"`
 	Server      string            `json:"server"`
@@ -103,6 +104,7 @@ func (d *Dataset) addTool(raw *rawTool, file string, line int, seen map[tool.ID]
 	if before, ok := seen[id]; ok {
 		at := file + ":" + strconv.Itoa(line) + ": "
 		repeats := strconv.Quote(raw.Name) + " repeats line " + strconv.Itoa(before.line)
+		// An exact repeat is dropped: it would only compete with itself.
 		if before.hash == hash && d.labels[id] == raw.Name {
 			d.Notes = append(d.Notes, at+repeats+", dropped")
 			return
@@ -144,6 +146,7 @@ func bareName(server, name string) string {
 	if rest, ok := strings.CutPrefix(name, server+"__"); ok && server != "" && rest != "" {
 		return rest
 	}
+	// Every "__" is tried as the end of the server's name, since the name itself may have one.
 	want := lettersAndDigits(server)
 	if want == "" {
 		return name

@@ -23,6 +23,7 @@ func (w *work) findEncoded(x text) {
 		return
 	}
 	for _, s := range possibleDecodings(x.text) {
+		// The decoded text is scanned as a part of the same tool, so that what the tool is about still counts.
 		sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, stated: w.stated, depth: w.depth + 1}
 		sub.checkText(text{value, x.field, s})
 		sub.sumClues()
@@ -37,6 +38,7 @@ func (w *work) findEncoded(x text) {
 			n++
 		}
 	}
+	// ROT13 words are in the lexicon; one of them may be a coincidence.
 	if n > 1 && w.depth == 0 {
 		w.addFinding("encoded", x.field, x.text)
 	}
@@ -59,6 +61,7 @@ func possibleDecodings(s string) []string {
 		for end < len(s) && isEncodingByte(s[end]) {
 			end++
 		}
+		// Hexadecimal is tried first, since its digits are also valid base64.
 		if run := strings.TrimRight(s[i:end], "="); len(run) >= least {
 			if len(run)%2 == 0 && isHex(run) {
 				add(hex.DecodeString(run))
@@ -73,6 +76,7 @@ func possibleDecodings(s string) []string {
 		}
 		i = end + 1
 	}
+	// The whole text is decoded for the remaining forms, which mix encoded and plain characters.
 	if n := strings.Count(s, "%"); n >= least/2 && n*3 >= least {
 		if d, err := url.PathUnescape(s); err == nil {
 			out = append(out, d)
@@ -102,6 +106,7 @@ func spelledOut(s string) string {
 			alone++
 		}
 	}
+	// a cheap test that nearly all texts fail
 	if alone < least-6 {
 		return ""
 	}
@@ -109,6 +114,7 @@ func spelledOut(s string) string {
 	together := 0
 	for i := 0; i < len(s); {
 		end := i
+		// The separator must stay the same within a word, and letters must stand alone.
 		for sep := byteAt(s, i+1); end+2 < len(s) && isLetter(s[end]) && s[end+1] == sep &&
 			strings.IndexByte(" .-*_", sep) >= 0 && isLetter(s[end+2]) && !isLetter(byteAt(s, end+3)); {
 			end += 2
@@ -166,6 +172,7 @@ func withoutDigits(s string) string {
 		b.WriteString(word)
 		i = end
 	}
+	// names such as s3 or web3 are common in honest texts
 	if words < 3 {
 		return ""
 	}

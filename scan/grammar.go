@@ -71,7 +71,8 @@ type step struct {
 	gap   int // how many words may lie between the previous step and this one
 }
 
-// compiled is a pattern ready to be matched.
+// compiled is a pattern ready to be matched. Matching goes from cheap to expensive: first need against the classes of
+// the whole sentence, then unless and bar, and only then the order of the steps.
 type compiled struct {
 	pattern
 	steps            []step
@@ -176,6 +177,7 @@ func newGrammar() *grammar {
 			}
 		}
 	}
+	// Both need the final classes of all words.
 	g.indexPatterns()
 	g.asked = g.resolveAsked()
 	g.hashClasses(all)
@@ -247,6 +249,7 @@ func (g *grammar) indexPatterns() {
 	}
 	for i := range g.program {
 		c := &g.program[i]
+		// A step with several classes is found under each of them, so their counts add up.
 		best, least := 0, 1<<30
 		for k := range c.steps {
 			n := 0
@@ -311,6 +314,7 @@ func (g *grammar) addCompound(words string, c *classes) {
 			e = part
 			continue
 		}
+		// a word that begins a compound has a table of what may follow
 		if e.next == nil {
 			e.next = map[*entry]*entry{}
 		}
@@ -426,9 +430,11 @@ func (g *grammar) compilePattern(p pattern) compiled {
 		pattern: p, unless: g.meaningsOf(p.unless), bar: g.meaningsOf(p.bar), cut: g.meaningsOf(p.cut),
 		off: g.meaningsOf(p.off),
 	}
+	// Without places of its own a pattern applies everywhere but in keys of schemas.
 	for at := range c.places {
 		c.places[at] = p.at == nil && place(at) != key || slices.Contains(p.at, place(at))
 	}
+	// The first step has no gap before it; each number sets the gap of the step that follows.
 	next, fields := step{}, strings.Fields(p.steps)
 	if n, found := strings.CutPrefix(fields[0], "~"); found {
 		c.within, fields = parseNumber(n), fields[1:]

@@ -3,6 +3,8 @@ package scan
 // overridePatterns lists sentences that cancel the model's instructions, or name somebody else to obey.
 func overridePatterns() []pattern {
 	return []pattern{
+		// Sentences that cancel instructions: "ignore what you were told before". The class of what came before, or of
+		// the reader, keeps out tools that are about instructions themselves.
 		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
 		{rule: "override", steps: "~8 scorn guidance", plain: true, off: "guidance"},
 		{
@@ -15,6 +17,7 @@ func overridePatterns() []pattern {
 			rule: "override", steps: "'change'|'adopt'|'adjust'|'replace'|'set' 1 your 2 self|guidance",
 			off: "self|guidance",
 		},
+		// From here on only where the tool speaks for itself. Examples and enums quote such wording without meaning it.
 		{rule: "override", at: ownVoice(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
 		{rule: "override", at: ownVoice(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 40},
 		{rule: "override", at: ownVoice(), steps: "your 1 'new'|'real'|'actual'|'true' 1 self|guidance|'task'|'job'|'purpose'|'mission'"},
@@ -29,6 +32,8 @@ func overridePatterns() []pattern {
 		{rule: "override", at: ownVoice(), steps: "'developer'|'debug'|'god'|'maintenance'|'admin'|'unrestricted' 0 'mode' 2 'enabled'|'on'|'active'|'activated'|'engaged'", worth: 80},
 		{rule: "override", at: ownVoice(), steps: "'rest'|'remainder' 3 dialog|'session'", worth: 60},
 
+		// Sentences that give the words of a tool, a result or a third party the authority of the user: "do what it
+		// says", "treat it as an order of the owner".
 		{rule: "obey", steps: "~8 comply result person|authority|reader", worth: 60},
 		{rule: "obey", steps: "~8 result comply guidance", bar: "neg", worth: 60},
 		{rule: "obey", steps: "'do' 1 'what'|'as' 3 'says'|'tells'|'say'|'told'|'asks'|'demands'"},
@@ -55,9 +60,12 @@ func overridePatterns() []pattern {
 		{rule: "obey", at: ownVoice(), steps: "'addressed'|'directed' 0 'to' 0 'you'", worth: 60},
 		{rule: "obey", at: ownVoice(), steps: "'irrespective'|'regardless'|'whatever' 3 person", worth: 60},
 
+		// Another role for the model: "act as", "as if you were".
 		{rule: "role", at: ownVoice(), steps: "'act' 0 'as'", worth: 60},
 		{rule: "role", at: ownVoice(), steps: "'as' 0 'if'|'though' 0 'you'|'they' 0 'were'|'are'"},
 
+		// Texts that address the model instead of describing the tool: "if you are an assistant", "note for the
+		// agents".
 		{rule: "addressed", at: ownVoice(), steps: "'if' 0 'you' 0 'are' 2 ai|model"},
 		{rule: "addressed", at: ownVoice(), steps: "reader 3 'reading'|'processing' 1 'this'"},
 		{rule: "addressed", at: ownVoice(), steps: "'note'|'instruction'|'instructions'|'message'|'notice'|'directive'|'memo' 0 'for'|'to' 2 ai|'model'|'agents'|'readers'", worth: 40},
@@ -69,6 +77,8 @@ func overridePatterns() []pattern {
 // to another's benefit.
 func actionPatterns() []pattern {
 	return []pattern{
+		// Acting without consent: waiving it, assuming it, or declaring that it was given. "until" and options excuse
+		// tools that document their own confirmation.
 		{rule: "consent", steps: "~8 waive assent person", unless: "option|until", worth: 70},
 		{rule: "consent", steps: "'treat'|'regard'|'consider'|'interpret'|'count' 8 'as' 2 assent|agreed"},
 		{rule: "consent", steps: "not 1 'ask'|'wait'|'hesitate' 4 'just'|'simply'"},
@@ -89,6 +99,8 @@ func actionPatterns() []pattern {
 		{rule: "consent", at: ownVoice(), steps: "proceed 1 'regardless'|'anyway'", worth: 80},
 		{rule: "consent", at: ownVoice(), steps: "'no' 1 assent 3 'required'|'needed'|'necessary'", worth: 60},
 
+		// Running something besides the tool: a shell command, a download, an installation, or what a text contains.
+		// Tools whose subject is running commands are excused.
 		{rule: "command", steps: "~8 shell calls|'execute'|'pipe' urge|early|address", off: "runs|shell"},
 		{
 			rule: "command", at: []place{described, value},
@@ -103,6 +115,7 @@ func actionPatterns() []pattern {
 		{rule: "command", at: ownVoice(), steps: "'execute'|'run' 1 'command'|'commands'|'code'|'script' 1 'in'|'from'|'found'|'contained'", off: "runs", worth: 70},
 		{rule: "command", at: ownVoice(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 6 'audit' 0 'log'|'logs'|'trail'", off: "runs"},
 
+		// Taking away protection: permissions, checks, verification of certificates, or the client's own configuration.
 		{rule: "disarm", at: []place{described, value}, steps: "~5 disarm guards", bar: "option", off: "guards"},
 		{rule: "disarm", steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|'configuration'|'settings' 'raise'|'full'|'all'|'auto'", off: "assent"},
 		{rule: "disarm", steps: "'edit'|'modify'|'change'|'add'|'update'|'write'|'append' 5 private"},
@@ -112,6 +125,8 @@ func actionPatterns() []pattern {
 		},
 		{rule: "disarm", at: ownVoice(), steps: "'verify' 0 'false'|'off'|'0'", worth: 80},
 
+		// Turning the user's actions to another's benefit: other recipients of payments, further rights, additions to
+		// whatever the user makes.
 		{rule: "divert", at: ownVoice(), steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'", off: "money", worth: 70},
 		{rule: "divert", at: ownVoice(), steps: "'payment'|'payments'|'money'|'funds'|'transfers' 9 'go'|'goes'|'routed'|'sent'|'paid' 4 'account'|'iban'|'wallet'|'address'", off: "money", worth: 70},
 		{
@@ -132,6 +147,8 @@ func actionPatterns() []pattern {
 // description does.
 func steeringPatterns() []pattern {
 	return []pattern{
+		// Claims to be used first, always or alone, and claims that other tools are worse or unsafe. Weak ones are
+		// clues: honest descriptions also say "use this tool when".
 		{rule: "priority", steps: "ever|sole 6 'this' 0 kin", worth: 30},
 		{rule: "priority", steps: "~8 rival kin sole", worth: 50},
 		{rule: "priority", steps: "~8 foes sole|neg kin|'product'|'products'|'service'|'services'|'brand'|'offers'"},
@@ -148,6 +165,8 @@ func steeringPatterns() []pattern {
 		{rule: "priority", at: ownVoice(), steps: "all 1 other 1 kin", worth: 40},
 		{rule: "priority", at: ownVoice(), steps: "~9 foes person", worth: 60},
 
+		// Colouring answers: praise, links and remarks that the user did not ask for, or beliefs to be given to the
+		// user.
 		{rule: "steer", steps: "~7 answer promo", off: "promo"},
 		{rule: "steer", steps: "'as' 0 'your' 0 'own' 1 'opinion'|'view'|'idea'|'recommendation'|'words'"},
 		{rule: "steer", steps: "~8 answer your|'you' urge 'contain'|'include'|'end'|'mention'|'carry'"},
@@ -167,10 +186,12 @@ func steeringPatterns() []pattern {
 		{rule: "steer", at: ownVoice(), steps: "'slip'|'sneak'|'weave'|'work' 3 'in'|'into' 4 answer|summary", worth: 80},
 		{rule: "steer", at: ownVoice(), steps: "your 1 answer 4 urge|'have'|'has'", worth: 40},
 
+		// Rules that are to outlast the task, in memory or in the client's files.
 		{rule: "persist", steps: "~9 persist ever kin|guidance|person", off: "persist"},
 		{rule: "persist", at: ownVoice(), steps: "passes|'write'|'edit' 4 rulebook"},
 		{rule: "persist", at: ownVoice(), steps: "'save'|'store'|'keep'|'record'|'note' 3 'memory' 2 'that'"},
 
+		// A tone that descriptions do not have: pleading, threats, flattery. It is never enough by itself.
 		{rule: "odd", steps: "~14 tone person|reader", worth: 30},
 		{rule: "odd", steps: "~14 tone give|sends dialog|keyish|private|stuff|intimate", worth: 35},
 		{rule: "odd", steps: "tone 12 tone", worth: 40},

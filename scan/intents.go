@@ -15,7 +15,9 @@ func intentPatterns() []pattern {
 // ownVoice are the places where a tool speaks for itself.
 func ownVoice() []place { return []place{described, value} }
 
-// concealmentPatterns lists what keeps something from the user.
+// concealmentPatterns lists what keeps something from the user. "Do not mention it to the user" is found by patterns in
+// order, "this stays between us" by fixed phrases; the rest combines a class of secrecy with the user or with what is
+// hidden.
 func concealmentPatterns() []pattern {
 	return []pattern{
 		{rule: "conceal", steps: "neg 2 speak 5 person", unless: "quoting", bar: "nil|detail", cut: "and"},
@@ -68,7 +70,8 @@ func concealmentPatterns() []pattern {
 	}
 }
 
-// handingOver lists what hands over the conversation, and what else is not the tool's.
+// handingOver lists what hands over the conversation, and what else is not the tool's. Chat tools and loggers are
+// excused by what they are about: their purpose is to pass on messages.
 func handingOver() []pattern {
 	chat := "chats|talk|prompt"
 	keys := "logs|secrets"
@@ -162,7 +165,8 @@ func requestedContext() []pattern {
 	}
 }
 
-// secretPatterns lists what looks for secrets.
+// secretPatterns lists what looks for secrets. A class of private places, such as key files, is enough with a verb of
+// reading; a word such as "key" also needs the user, an order or a way out, since many honest tools take keys.
 func secretPatterns() []pattern {
 	keys := "logs|secrets"
 	return []pattern{

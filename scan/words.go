@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// token is one word of a text.
+// token is one word of a text. A token refers to its text by offsets, so that splitting allocates nothing but the list.
 type token struct {
 	*entry           // never nil once it is in a list of tokens
 	start, end int32 // byte offsets in the text; maxText keeps them small
@@ -26,6 +26,7 @@ func splitWords(text string, out []token) []token {
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(text[i:])
 		}
+		// Paths come before words, since they contain words.
 		if end, e, is := pathAt(text, i); is {
 			out = append(out, token{entry: e, start: int32(i), end: int32(end)})
 			i = end
@@ -37,11 +38,13 @@ func splitWords(text string, out []token) []token {
 				i += n
 				continue
 			}
+			// A compound such as "no need" is recognised at its last word, which takes the entry of the whole.
 			if n := len(out); n > 0 && out[n-1].next != nil && !out[n-1].last {
 				if both := out[n-1].next[t.entry]; both != nil {
 					t.entry = both
 				}
 			}
+			// "never ... without asking" is the opposite of "without asking"
 			if t.intersects(&lexicon().sans) && isDenied(out) {
 				t.entry = unknown
 			}
@@ -157,6 +160,7 @@ const maxPath = 200
 // pathAt returns the end and the classes of the path or address that begins at i. It returns false if none begins
 // there, or if it is of no interest to a pattern.
 func pathAt(text string, i int) (end int, e *entry, is bool) {
+	// A path begins at a boundary, with a character that may open or mark one.
 	if k := kinds[text[i]]; k == 0 || k == inPath || i > 0 && kinds[text[i-1]] == wordByte {
 		return i, unknown, false
 	}
@@ -167,6 +171,7 @@ func pathAt(text string, i int) (end int, e *entry, is bool) {
 			break
 		}
 		marked = marked || k == marksPath
+		// characters such as + or # belong to a path only behind a mark
 		if !marked && k == inPath {
 			break
 		}
@@ -174,6 +179,7 @@ func pathAt(text string, i int) (end int, e *entry, is bool) {
 	if !marked {
 		return i, unknown, false
 	}
+	// punctuation behind a path belongs to the sentence
 	word := strings.TrimRight(text[i:end], ".:!?*")
 	e, is = pathClass(word)
 	return i + len(word), e, is
@@ -200,6 +206,7 @@ func endsSentence(text string, i, n int, r rune) bool {
 // the stack; one that does not fit counts as unknown.
 func lookUp(word string) *entry {
 	var buf [24]byte
+	// no known word is this long, in any script
 	if len(word) > 4*len(buf) {
 		return unknown
 	}

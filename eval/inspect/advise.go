@@ -18,7 +18,8 @@ const (
 	fewest    = 3    // requests lost to one tool that make it worth naming; of less than six requests half of them do
 )
 
-// adviseOn returns what to reword about a tool, the most effective first.
+// adviseOn returns what to reword about a tool, the most effective first. The order is fixed and not computed: a
+// missing or bad description outweighs what a single parameter can add.
 func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 	var out []Advice
 	add := func(problem, remedy string, args ...any) {
@@ -39,12 +40,15 @@ func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 		add(fmt.Sprintf("the description has %d characters", n),
 			"keep what tells when to choose it, and move the rest to the parameters it is about")
 	}
+	// Two tools with equal descriptions cannot be told apart by any request, so this is reported instead of the weaker
+	// finding that one covers the other.
 	if twin := in.sameText(t); twin != "" {
 		add(fmt.Sprintf("%s has the very same description", twin), "say in each what it does that the other does not")
 	} else if twin := in.coveredBy(t); twin != "" && text != "" {
 		add(fmt.Sprintf("it says nothing that %s does not say", twin),
 			"name what only this tool does: its object, its scope, its effect")
 	}
+	// Only the strongest rival: advice about several would ask for contradictory words.
 	if len(d.LostTo) > 0 && (d.LostTo[0].Requests >= fewest || d.LostTo[0].Requests*2 >= d.Requests) {
 		out = append(out, in.tellApart(t, d.LostTo[0]))
 	}
@@ -52,6 +56,7 @@ func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 		add(fmt.Sprintf("%d of %d parameters have no description", all-described, all),
 			"a few words each are enough; they are searched too")
 	}
+	// Borrowed requests are what people ask of such tools; if they find others, the tool's own texts lack those words.
 	if lost := d.rivalsFrom(Borrowed); len(lost) > 0 && !hasSource(d, Declared) {
 		add("requests that tools of its kind answer find others, and it declares none of its own",
 			"declare utterances in an overlay, for example %q, if it serves them", lost[0])
@@ -92,12 +97,14 @@ func (in *Inspector) sameText(t *tool.Tool) tool.ID {
 	return ""
 }
 
-// coveredBy returns a tool of the same server whose text has every word of this one's, or "".
+// coveredBy returns a tool of the same server whose text has every word of this one's, or "". Tools of other servers
+// are not compared: a person who chooses a server has decided.
 func (in *Inspector) coveredBy(t *tool.Tool) tool.ID {
 	i, ok := in.at[t.ID()]
 	if !ok {
 		return ""
 	}
+	// the next other tool, as soon as one word is missing
 siblings:
 	for j, other := range in.tools {
 		if j == i || other.Server != t.Server {
@@ -154,6 +161,7 @@ func (in *Inspector) Remedy(query string, wanted []tool.ID, first tool.ID) strin
 	if len(wanted) == 0 {
 		return in.unwantedRemedy(query, first)
 	}
+	// Disabled tools come first, since no rewording helps them.
 	for _, id := range wanted {
 		if t, ok := in.o.Set.Get(id); ok && t.Disabled {
 			return fmt.Sprintf("%s is disabled: enable it", id)

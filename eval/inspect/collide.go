@@ -41,6 +41,7 @@ const (
 // tool the summary and up to three of its requests are put to the search, with all that ranks: words, vectors and what
 // was lent. It takes a search a request, on all processors. The errors are those of the Searcher.
 func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error) {
+	// Options.Requests need not be safe for concurrent use, so it is called before the goroutines begin.
 	put := make([][]Request, len(in.tools))
 	for i, t := range in.tools {
 		put[i] = in.probeRequests(t)
@@ -54,6 +55,7 @@ func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error
 		return nil, err
 	}
 	var out []Collision
+	// Both tools may have seen each other; the pair is reported once, with what both saw.
 	for a := range in.tools {
 		for b := range seen[a] {
 			if _, back := seen[b][a]; back && b < a {
@@ -87,6 +89,7 @@ func (in *Inspector) probeRequests(t *tool.Tool) []Request {
 		out = append(out, Request{Text: s, From: Summary})
 	}
 	requests := in.o.Requests(t)
+	// the most trusted sources first
 	for _, from := range []Source{Labelled, Declared, Example, Borrowed} {
 		for _, r := range requests {
 			if r.From == from && len(out) < probes {
@@ -126,7 +129,8 @@ func (r rivalSet) add(j int, lost float64, request string) {
 }
 
 // probeTool searches for the requests of tool i and returns how near other tools come. Requests that do not find the
-// tool, or that are split into several needs, are skipped.
+// tool, or that are split into several needs, are skipped. The result lists only tools that came near at least once, so
+// that the memory for all tools grows with neighbours, not with the square of the catalogue.
 func (in *Inspector) probeTool(ctx context.Context, i int, requests []Request) (rivalSet, error) {
 	near := rivalSet{}
 	put := 0
@@ -164,6 +168,7 @@ func confusionOf(own, other float64, ahead bool) float64 {
 		}
 		return .5
 	}
+	// The lead is measured as a share of the higher score, so that it is the same seen from either tool.
 	ratio := math.Sqrt(other / own)
 	lead := ratio - 1
 	if ratio > 1 {
@@ -187,6 +192,7 @@ func (in *Inspector) combineCollision(a, b int, seen []rivalSet) Collision {
 			worst, c.Wrong, c.Of = n.worst, n.wrong, in.tools[side[0]].ID()
 		}
 	}
+	// A side that never saw the other adds nothing: for its requests the other is clearly behind.
 	c.Apart = 1 - sum/2
 	return c
 }
@@ -206,6 +212,7 @@ func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) 
 			}
 		})
 	}
+	// Cause is the first error of do, or that of the caller's context; nil if all went well.
 	group.Wait()
 	return context.Cause(ctx)
 }

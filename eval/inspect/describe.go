@@ -63,6 +63,7 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 			tools = append(tools, t)
 		}
 	}
+	// Each goroutine writes to the element of its tool.
 	out := make([]Description, len(tools))
 	asked := make([][]Request, len(tools))
 	spelled := make([][]map[string]string, len(tools))
@@ -82,6 +83,7 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 	for i := range out {
 		out[i].Advice = in.adviseOn(tools[i], &out[i])
 	}
+	// for named tools the caller's order is kept
 	if len(ids) == 0 {
 		slices.SortStableFunc(out, func(a, b Description) int { return cmp.Compare(a.foundRate(), b.foundRate()) })
 	}
@@ -89,7 +91,7 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 }
 
 // foundRate is the sort key of descriptions: tools that are found least first, and those without requests last, among
-// them those with most advice first.
+// them those with most advice first. A first place counts eight times as much as one among the first five.
 func (d *Description) foundRate() float64 {
 	if d.Requests == 0 {
 		return 2 - min(float64(len(d.Advice)), 9)/10
@@ -128,6 +130,7 @@ func (in *Inspector) searchRequests(ctx context.Context, t *tool.Tool, requests 
 				if added[p.Word] == nil {
 					added[p.Word] = &Part{Word: p.Word, From: p.From}
 				}
+				// requests that do not find the tool count as zero
 				added[p.Word].Added += p.Added / float64(len(requests))
 			}
 		}

@@ -37,6 +37,7 @@ func (in *Inspector) Draft(o DraftOptions) []Drafted {
 	for _, t := range in.tools {
 		n := 0
 		for _, r := range in.pickRequests(t, o.PerTool) {
+			// Requests that differ in case or blanks only are the same for a search.
 			key := strings.ToLower(strings.Join(strings.Fields(r.Text), " "))
 			if at, ok := seen[key]; ok {
 				if d := &out[at]; d.Tools[len(d.Tools)-1] != t.ID() {
@@ -60,6 +61,7 @@ func (in *Inspector) pickRequests(t *tool.Tool, perTool int) []Request {
 		switch {
 		case r.From == Labelled || strings.TrimSpace(r.Text) == "":
 			continue
+		// Borrowed requests are plentiful and need the most review, hence their own bound.
 		case r.From == Borrowed:
 			if borrowed == perTool {
 				continue

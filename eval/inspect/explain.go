@@ -75,6 +75,7 @@ const (
 // cosine and what was lent to it, against the tools before it. The errors are those of the Searcher, and NotFound for a
 // tool that the catalogue does not have.
 func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID) (*Explanation, error) {
+	// One search serves all wanted tools that are among its hits.
 	res, err := in.o.Searcher.Search(ctx, tool.Query{Text: query, Limit: depth, Detail: tool.DetailName, Explain: true})
 	if err != nil {
 		return nil, fmt.Errorf("explain %q: %w", query, err)
@@ -138,6 +139,7 @@ func (in *Inspector) standingOf(ctx context.Context, query string, id tool.ID, f
 	at := slices.IndexFunc(found, func(h tool.Hit) bool { return coversTool(&h, id) })
 	if at >= 0 {
 		s := in.describeHit(&found[at], at+1, spelled)
+		// The figures are those of the duplicate that represents the tool in the answer.
 		if s.Tool != id {
 			s.Tool, s.Behind = id, s.Tool
 		}
@@ -157,6 +159,7 @@ func (in *Inspector) standingOf(ctx context.Context, query string, id tool.ID, f
 	s := Standing{Tool: id}
 	if len(res.Tools) > 0 {
 		s = in.describeHit(&res.Tools[0], 0, spelled)
+		// A score is relative to the other hits of its answer.
 		s.Score = 0 // held against itself alone it says nothing
 		for i := range found[:min(len(found), mostRivals)] {
 			s.Above = append(s.Above, in.rivalOf(&found[i], i+1, &res.Tools[0], spelled))
@@ -204,6 +207,7 @@ func (in *Inspector) rivalOf(h *tool.Hit, place int, than *tool.Hit, spelled map
 		return r
 	}
 	r.Words, r.Like = h.Explain.Keyword-than.Explain.Keyword, h.Explain.Semantic-than.Explain.Semantic
+	// Words of both tools are compared by the difference, so that what adds alike to both drops out of the list.
 	more := map[string]float64{}
 	for term, added := range h.Explain.Terms {
 		more[term] += added
@@ -215,6 +219,7 @@ func (in *Inspector) rivalOf(h *tool.Hit, place int, than *tool.Hit, spelled map
 		if w, ok := spelled[term]; ok {
 			term = w
 		}
+		// smaller differences would be printed as 0.00
 		if math.Abs(v) >= .005 {
 			r.Terms = append(r.Terms, Lead{term, v})
 		}

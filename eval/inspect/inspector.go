@@ -65,6 +65,7 @@ func New(o Options) *Inspector {
 		if t.Disabled {
 			continue
 		}
+		// Disabled tools are left out: no search finds them, so they cannot collide.
 		in.at[t.ID()] = len(in.tools)
 		in.tools = append(in.tools, t)
 		own := in.wordsOf(t)
@@ -116,7 +117,8 @@ func (in *Inspector) wordsOf(t *tool.Tool) words {
 	return own
 }
 
-// rarityOf is how rare a term is among the tools' own texts.
+// rarityOf is how rare a term is among the tools' own texts. It grows with the logarithm of the share, as the inverse
+// document frequency of a search does.
 func (in *Inspector) rarityOf(term string) float64 {
 	return math.Log(1 + float64(len(in.tools))/float64(1+in.carried[term]))
 }

@@ -10,7 +10,7 @@ import (
 func ExplanationText(found []*Explanation) string {
 	w := &strings.Builder{}
 	if len(found) == 0 {
-		fmt.Fprintln(w, "every request that ought to find it finds it first")
+		fmt.Fprintln(w, "every request that should find the tool finds it first")
 	}
 	for i, x := range found {
 		if i > 0 {
@@ -56,9 +56,10 @@ func standingText(w *strings.Builder, s *Standing, depth int) {
 		fmt.Fprint(w, ", named exactly")
 	}
 	if s.Contrary {
-		fmt.Fprint(w, ", held back: it does another thing than is asked for")
+		fmt.Fprint(w, ", lowered: it does another thing than the request asks for")
 	}
 	fmt.Fprintln(w)
+	// The sources of describeHit, in the order of how much an author can do about them: own words first.
 	for _, from := range []string{"own", "lent", "for, own", "for, lent"} {
 		if parts := partsFrom(s.Terms, from); parts != "" {
 			label := map[string]string{
@@ -124,9 +125,9 @@ func DescriptionText(found []Description) string {
 			}
 		}
 		askedText(w, "found first for", d.Found)
-		askedText(w, "ought to be found for", d.Missed)
+		askedText(w, "should be found for", d.Missed)
 		if len(d.Advice) > 0 {
-			fmt.Fprintln(w, "  to mend:")
+			fmt.Fprintln(w, "  to improve:")
 		}
 		for _, adv := range d.Advice {
 			fmt.Fprintf(w, "    %s: %s\n", adv.Problem, adv.Remedy)
@@ -185,7 +186,7 @@ func CollisionText(found []Collision) string {
 		}{{string(c.A), c.OnlyA}, {string(c.B), c.OnlyB}} {
 			words := strings.Join(side.words, ", ")
 			if words == "" {
-				words = "nothing; give it words of its own"
+				words = "nothing; give it words that the other does not have"
 			}
 			fmt.Fprintf(w, "  only %s says: %s\n", side.id, words)
 		}
@@ -193,6 +194,7 @@ func CollisionText(found []Collision) string {
 	return w.String()
 }
 
+// lineLength is in characters; JSON has whole requests.
 const lineLength = 160
 
 // shortenRequest returns a request on one line, of at most lineLength characters.

@@ -21,6 +21,7 @@ func Diff(path string, before, after []byte) string {
 // Restore returns the text of a file that the client has changed since, now, with the servers put back that it had
 // before the change. The error is Invalid if that cannot be done safely.
 func (c Client) Restore(p Place, change Change, now, before []byte) ([]byte, error) {
+	// The path may have been given with --file. The format is then that of the client's first file.
 	file := File{Client: c.Name, Path: change.Path}
 	for _, one := range c.Files(p) {
 		if one.Path == change.Path || file.Sections == nil {

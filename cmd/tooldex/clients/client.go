@@ -46,6 +46,7 @@ func (c Client) Files(p Place) []File {
 	for i := range out {
 		out[i].Client = c.Name
 	}
+	// "" stands for a path that joinKnown could not complete
 	seen := map[string]bool{"": true}
 	return slices.DeleteFunc(out, func(f File) bool {
 		known := seen[f.Path]
@@ -54,7 +55,8 @@ func (c Client) Files(p Place) []File {
 	})
 }
 
-// Place says where to look for files. A place that is "" has none.
+// Place says where to look for files. A place that is "" has none. Tests set all of it, so that no test depends on the
+// machine.
 type Place struct {
 	OS     string              // as in runtime.GOOS
 	Home   string              // the home directory

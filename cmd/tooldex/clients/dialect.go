@@ -19,7 +19,8 @@ const (
 )
 
 // standardEntry returns a server as most clients write it, and false for what is no MCP server, such as a built-in
-// extension. The value is not changed.
+// extension. The value is not changed. Members that it does not know stay in the result, so that Entry.Lost can name
+// those that have no effect here.
 func (d Dialect) standardEntry(value any) (any, bool) {
 	given, ok := value.(map[string]any)
 	if !ok || d == Standard {
@@ -33,6 +34,7 @@ func (d Dialect) standardEntry(value any) (any, bool) {
 		}
 	}
 	switch d {
+	// "source" only says that the user added the server. Older files nest the command in an object of its own.
 	case Zed:
 		delete(m, "source")
 		if c, ok := m["command"].(map[string]any); ok {
@@ -49,6 +51,8 @@ func (d Dialect) standardEntry(value any) (any, bool) {
 		rename("cmd", "command")
 		rename("envs", "env")
 		rename("uri", "url")
+		// The values of env_keys are kept elsewhere, where this program cannot read them: they must come from the
+		// environment instead.
 		m["env"] = withReferences(m["env"], m["env_keys"])
 		for _, key := range []string{"env_keys", "name", "bundled", "display_name"} {
 			delete(m, key)
@@ -59,6 +63,7 @@ func (d Dialect) standardEntry(value any) (any, bool) {
 			delete(m, "requestOptions")
 			m["headers"] = options["headers"]
 		}
+		// both are in milliseconds
 		rename("connectionTimeout", "startTimeout")
 	}
 	if d == Goose || d == Seconds {
@@ -67,6 +72,8 @@ func (d Dialect) standardEntry(value any) (any, bool) {
 			delete(m, "timeout")
 		}
 	}
+	// Cline and Roo Code list only MCP servers, so there an entry without a command is a faulty server, which should be
+	// reported. In the other files it is something else, such as a built-in extension.
 	return m, m["command"] != nil || m["url"] != nil || d == Seconds
 }
 
@@ -85,7 +92,8 @@ func withReferences(env, keys any) map[string]any {
 	return out
 }
 
-// milliseconds returns a number of seconds in milliseconds, nil if it is none.
+// milliseconds returns a number of seconds in milliseconds, nil if it is none. The parsers of YAML, TOML and JSON
+// return int, float64 and json.Number.
 func milliseconds(v any) any {
 	const perSecond = 1000
 	switch n := v.(type) {
@@ -106,6 +114,7 @@ const gooseTimeout = 300
 
 // ownEntry returns own as the client writes servers. A struct keeps the members in the usual order.
 func (d *Document) ownEntry(own Own) any {
+	// never nil, which JSON would write as null
 	args := append([]string{}, own.Args...)
 	switch d.Dialect {
 	case OpenCode:
@@ -149,7 +158,8 @@ func (d *Document) ownLines(own Own) string {
 	return encodeYAML(map[string]any{own.Name: d.ownEntry(own)})
 }
 
-// decodedEntry returns own as parseTree reads it back, for verifyEdit.
+// decodedEntry returns own as parseTree reads it back, for verifyEdit. It must be kept in step with ownEntry: types and
+// members are those of the parser.
 func (d *Document) decodedEntry(own Own) any {
 	args := []any{}
 	for _, a := range own.Args {

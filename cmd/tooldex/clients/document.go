@@ -120,6 +120,8 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 		return nil, err
 	}
 	gone = slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool { return e.Name == own.Name })
+	// The formats differ in the order of removing and adding, since an edit must not lose the place where the servers
+	// are: TOML adds where the first one was, YAML must not empty its section, and JSON adds at the head.
 	text := d.Text
 	names := []string{own.Name}
 	for _, e := range gone {
@@ -149,6 +151,7 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 			text = jsonRemove(text, e.Section, e.Name)
 		}
 	}
+	// The same change on the parsed values must give the same result as the edit of the text.
 	err := d.verifyEdit(text, func(tree map[string]any) {
 		for _, section := range d.Sections {
 			removeMember(tree, section, own.Name)
@@ -158,6 +161,7 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 		}
 		putMember(tree, d.Sections[0], own.Name, d.decodedEntry(own))
 	})
+	// If the values did not change, the file keeps its layout to the byte.
 	if err == nil && d.verifyEdit(text, func(map[string]any) {}) == nil { // it says that already
 		return d.Text, nil
 	}
@@ -195,6 +199,7 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
+	// a server that the user added again since has precedence
 	back := slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool {
 		return childOf(followPath(tree, e.Section), e.Name) != nil
 	})
@@ -202,6 +207,7 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 	if d.Format == TOML {
 		text, _ = tomlRemove(text, d.Sections[0], []string{own})
 	}
+	// Insertion is at the head, so the last one goes first.
 	for _, e := range slices.Backward(back) {
 		raw, ok := before.Raw(e.Section, e.Name)
 		if ok && d.Format == TOML {
@@ -236,6 +242,7 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 // verifyEdit parses an edited text and compares it with the values of the document after change. It is what makes edits
 // safe: the editing functions may misjudge unusual layouts, and verify rejects the result then.
 func (d *Document) verifyEdit(text []byte, change func(map[string]any)) error {
+	// Empty objects are ignored in the comparison: removing the last server may leave one.
 	want, err := d.parseTree(d.Text)
 	if err != nil {
 		return err
@@ -268,6 +275,7 @@ func (d *Document) parseTree(text []byte) (map[string]any, error) {
 		return out, nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(jsonPlain(text)))
+	// so that large numbers and their spelling survive the comparison
 	dec.UseNumber()
 	var out map[string]any
 	err := dec.Decode(&out)

@@ -24,7 +24,8 @@ func jsonPlain(text []byte) []byte {
 var bom = []byte("\ufeff")
 
 // jsonFind locates the object at a path, as far as the path exists: depth is the number of its steps that do. ok is
-// false if a step leads to something that is no object.
+// false if a step leads to something that is no object. Of several members with the same key the last one counts, as
+// for most parsers.
 func jsonFind(plain []byte, path []string) (o orderedjson.Location, depth int, ok bool) {
 	if o, ok = orderedjson.Locate(plain, 0); !ok {
 		return o, 0, false
@@ -55,11 +56,14 @@ func jsonRemove(text []byte, path []string, key string) []byte {
 		if i+1 < len(o.Members) {
 			next = o.Members[i+1].Start
 		}
+		// The comma behind the member goes with it. A last member has none there, and the comma before it would then be
+		// left over.
 		if at := commaBetween(text, m.End, next); at >= 0 {
 			text = slices.Delete(slices.Clone(text), at, at+1)
 		} else if i > 0 {
 			if at := commaBetween(text, o.Members[i-1].End, m.Start); at >= 0 {
 				text = slices.Delete(slices.Clone(text), at, at+1)
+				// the comma was before the member
 				m.Start, m.End = m.Start-1, m.End-1
 				if blanks, first := lineIndent(text, m.Start); !first {
 					m.Start -= len(blanks)
@@ -93,7 +97,8 @@ func commaBetween(text []byte, from, to int) int {
 	return -1
 }
 
-// cutPart removes a part of a text and the blanks around it, and its lines if nothing else stands on them.
+// cutPart removes a part of a text and the blanks around it, and its lines if nothing else stands on them. Blanks on
+// both sides would otherwise leave trailing blanks or two blanks in a row.
 func cutPart(text []byte, start, end int) []byte {
 	from, to := start, end
 	for from > 0 && isBlank(text[from-1]) {
@@ -163,6 +168,7 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 		return nil, false
 	}
 	if depth < len(path) {
+		// The missing objects are nested around the value and inserted as one member.
 		for _, step := range slices.Backward(append(slices.Clone(path[depth+1:]), key)) {
 			value = map[string]any{step: value}
 		}
@@ -174,6 +180,8 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 	tail := s.newline + base // before the closing brace
 	if len(o.Members) > 0 {
 		at, tail = o.Members[0].Start, ""
+		// A first member on the line of its brace means that the object is written on one line, whatever the rest of
+		// the file looks like.
 		if own, first := lineIndent(text, at); first {
 			inner = own
 		} else {
@@ -191,6 +199,7 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 		add = member
 	default:
 		add = s.newline + inner + member
+		// an empty object over several lines has its closing brace on a line already
 		if rest := text[at:]; !bytes.ContainsAny(rest[:o.Close-at], "\n") {
 			add += tail
 		}
@@ -238,6 +247,7 @@ func (s jsonStyle) member(indent, key string, value any) string {
 func encodeJSON(value any, prefix, unit string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
+	// so that < > & in arguments and URLs stay readable
 	enc.SetEscapeHTML(false)
 	enc.SetIndent(prefix, unit)
 	if err := enc.Encode(value); err != nil {

@@ -9,7 +9,9 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlStatement is the header of a table, or a key with its value.
+// tomlStatement is the header of a table, or a key with its value. A server is a table, often with sub-tables such as
+// [mcp_servers.x.env], and may also be written as dotted keys. Statements make all of these comparable by their full
+// path.
 type tomlStatement struct {
 	start, end int // offsets of its lines, the line feed included
 	header     bool
@@ -27,6 +29,7 @@ func tomlStatements(text []byte) []tomlStatement {
 	p.Reset(body)
 	for p.NextExpression() {
 		e := p.Expression()
+		// Offsets of the parser count from the end of the byte order mark.
 		raw := e.Raw // of a key with its value; a header has only the places of its keys
 		var path []string
 		for keys := e.Key(); keys.Next(); {
@@ -86,6 +89,7 @@ func tomlRemove(text []byte, section, names []string) ([]byte, int) {
 		}
 		follows = true
 	}
+	// From the end, so that the offsets of earlier spans stay valid.
 	for _, span := range slices.Backward(spans) {
 		text = cutLines(text, span[0], span[1])
 		if first > span[0] {
@@ -106,7 +110,8 @@ func cutLines(text []byte, start, end int) []byte {
 }
 
 // tomlInsert adds a server as a table of its own, at an offset where a table may begin, or at the end of the text if at
-// is negative or that end.
+// is negative or that end. The new server takes the place of the first removed one, so that the file keeps its
+// structure.
 func tomlInsert(text []byte, at int, section []string, own Own) []byte {
 	newline := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -125,6 +130,7 @@ func tomlInsert(text []byte, at int, section []string, own Own) []byte {
 	if at >= 0 && at < len(text) {
 		return slices.Concat(text[:at], []byte(table+newline), text[at:])
 	}
+	// a blank line separates the new table from what precedes it
 	if len(text) > 0 {
 		if text[len(text)-1] != '\n' {
 			table = newline + newline + table

@@ -16,7 +16,9 @@ type yamlEntry struct {
 	indent     int // blanks before the key or the dash
 }
 
-// yamlSection is a section of a YAML text, a mapping of servers by name or a list of servers with names.
+// yamlSection is a section of a YAML text, a mapping of servers by name or a list of servers with names. The package
+// yaml can write a tree with its comments, but not with the original indentation, quotes and line breaks. The tree is
+// therefore only used to find places, and edits cut and insert lines.
 type yamlSection struct {
 	found   bool
 	entries []yamlEntry
@@ -41,6 +43,7 @@ func yamlTree(text []byte, sections [][]string) (map[string]any, error) {
 		parent, _ := followPath(out, section[:len(section)-1]).(map[string]any)
 		last := section[len(section)-1]
 		switch v := parent[last].(type) {
+		// a section with the value null is the same as none
 		case nil:
 			delete(parent, last)
 		case []any:
@@ -48,6 +51,7 @@ func yamlTree(text []byte, sections [][]string) (map[string]any, error) {
 			for _, item := range v {
 				name, _ := childOf(item, "name").(string)
 				if name == "" {
+					// the encoded item makes the key unique
 					name = "\x00" + encodeYAML(item)
 				}
 				if byName[name] != nil {
@@ -70,6 +74,7 @@ func yamlFind(text []byte, section string) (yamlSection, bool) {
 	if len(doc.Content) == 0 {
 		return yamlSection{}, true
 	}
+	// A file with only comments parses as null; a section can be added to it.
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return yamlSection{}, root.Kind == yaml.ScalarNode && root.Tag == "!!null"
@@ -79,6 +84,7 @@ func yamlFind(text []byte, section string) (yamlSection, bool) {
 			return yamlBlock(text, root.Content[i], root.Content[i+1])
 		}
 	}
+	// A new section is appended as lines, which is not possible after a mapping in braces.
 	return yamlSection{}, root.Style&yaml.FlowStyle == 0
 }
 
@@ -93,6 +99,7 @@ func yamlBlock(text []byte, key, value *yaml.Node) (yamlSection, bool) {
 	if s.list {
 		step = 1
 	}
+	// An anchor may be referred to from elsewhere in the file, which removing would break.
 	if value.Style&yaml.FlowStyle != 0 || value.Anchor != "" {
 		return s, false
 	}
@@ -102,6 +109,7 @@ func yamlBlock(text []byte, key, value *yaml.Node) (yamlSection, bool) {
 		e.indent = len(line) - len(bytes.TrimLeft(line, " "))
 		if s.list {
 			e.name = yamlName(value.Content[i])
+			// the dash may be on another line than the content of the item
 			if !bytes.HasPrefix(line[e.indent:], []byte("-")) {
 				return s, false
 			}
@@ -175,6 +183,7 @@ func lineStart(text []byte, line int) int {
 // yamlRemove removes servers from a section, but for the first keep entries.
 func yamlRemove(text []byte, section string, names []string, keep int) []byte {
 	s, _ := yamlFind(text, section) // of what is not found, nothing is removed
+	// From the end, so that the offsets of earlier entries stay valid.
 	for i, e := range slices.Backward(s.entries) {
 		if i >= keep && slices.Contains(names, e.name) {
 			text = slices.Concat(text[:e.start], text[e.end:])
@@ -194,6 +203,7 @@ func yamlInsert(text []byte, section, lines string, list bool) ([]byte, bool) {
 	if bytes.Contains(text, []byte("\r\n")) {
 		newline = "\r\n"
 	}
+	// New lines follow the style of the file: its line ends and the indentation of the first entry.
 	indent := 2
 	if len(s.entries) > 0 {
 		indent = s.entries[0].indent
@@ -215,6 +225,7 @@ func yamlInsert(text []byte, section, lines string, list bool) ([]byte, bool) {
 			block = section + ":" + newline + block
 		}
 		return slices.Concat(text, []byte(block)), true
+	// the key is on a last line without a line feed
 	case s.after == len(text) && text[len(text)-1] != '\n':
 		block = newline + block
 	}

@@ -47,6 +47,8 @@ const lockPatience = 2 * time.Second
 func (d *doctor) checkData(ctx context.Context) bool {
 	info, err := os.Stat(d.currentConfig().DataDir)
 	switch {
+	// Creating the folder of a misspelt flag would hide the mistake. Without the flag, a missing folder is the normal
+	// state before the first import.
 	case errors.Is(err, fs.ErrNotExist) && d.o.Settings.Origin("dataDir").Layer == "flag": // a slip of the keyboard
 		d.addFinding(Broken, "data", d.currentConfig().DataDir, "check --data-dir; tooldex import makes a new one",
 			"the folder does not exist")
@@ -64,6 +66,7 @@ func (d *doctor) checkData(ctx context.Context) bool {
 	default:
 		d.checkPermissions(info)
 	}
+	// A short wait: a process that serves holds the lock only for moments at a time.
 	s, err := store.Open(d.currentConfig().DataDir, store.Options{LockTimeout: lockPatience})
 	if err == nil {
 		err = s.Check(ctx)
@@ -168,6 +171,7 @@ func (d *doctor) checkPort(ctx context.Context) {
 		d.addFinding(Broken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+config.DefaultListen,
 			"others can reach the address, and there is no token")
 	}
+	// Listening is the only test that covers permissions, ports in use and addresses that are not of this machine.
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err == nil {
 		_ = l.Close() // nobody has connected yet

@@ -64,7 +64,8 @@ type Options struct {
 	Logger      *slog.Logger
 }
 
-// doctor is one run of Run. Only its own goroutine adds findings.
+// doctor is one run of Run. Only its own goroutine adds findings. The checks run one after the other; only servers are
+// asked concurrently.
 type doctor struct {
 	o     Options
 	found []Finding
@@ -107,6 +108,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 		d.addError("index", "", err)
 		return
 	}
+	// The findings are complete by then; a failed close has no remedy to offer.
 	defer func() { _ = s.Close() }()
 	if !d.o.SkipServers {
 		d.checkServers(ctx, s)

@@ -28,6 +28,7 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 		return
 	}
 	var lost []string
+	// Disabled tools are not searched for, since no search returns them.
 	asked := everyFew(enabledTools(set), mostAsked)
 	for _, t := range asked {
 		ok, err := findsByName(ctx, s, t)
@@ -72,7 +73,8 @@ func everyFew(all []*tool.Tool, n int) []*tool.Tool {
 	return out
 }
 
-// findsByName reports whether a search for a tool's name returns it, or a tool of the same name on another server.
+// findsByName reports whether a search for a tool's name returns it, or a tool of the same name on another server. A
+// tool of the same name is accepted: one tool that several servers offer appears once in an answer.
 func findsByName(ctx context.Context, s *service.Service, t *tool.Tool) (bool, error) {
 	res, err := s.Engine.Search(ctx, tool.Query{Text: s.Catalog.Set().Exposed(t.ID())})
 	if err != nil {
@@ -94,6 +96,7 @@ func (d *doctor) checkNames(s *service.Service) {
 	servers := map[string]int{}
 	for _, t := range set.All() {
 		servers[t.Name]++
+		// the name that the tool gets if nothing prevents it (tool.NewSet)
 		plain := t.Server + "__" + t.Name
 		if one {
 			plain = t.Name
@@ -135,6 +138,7 @@ func (d *doctor) checkMode(s *service.Service) {
 		}
 	}
 	threshold, chosen := d.currentConfig().Serve.Threshold, d.currentConfig().Serve.Mode
+	// This is what auto decides; a profile may set another mode.
 	mode := "dynamic for clients that follow changes of their list, and search for others"
 	if tokens > 0 && tokens <= threshold {
 		mode = "full"
@@ -189,15 +193,15 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 		return
 	}
 	d.addGroup(Warn, "search", "tooldex eval collide shows words that would; disable one of two tools that do the same",
-		same, "no request can tell 1 pair of tools apart", "no request can tell %d pairs of tools apart")
+		same, "requests cannot distinguish 1 pair of tools", "requests cannot distinguish %d pairs of tools")
 	if len(bare)+len(long)+len(idle)+len(same) == 0 && set.Len() <= mostCompared {
 		d.addFine("search", "", "every tool says what it does, and differs from the others")
 	}
 	d.checkUnfamiliar(s)
 }
 
-// similarPairs lists the pairs of tools that requests tell apart no better than chance. For a large catalogue it
-// adds a note and lists none.
+// similarPairs lists the pairs of tools that requests tell apart no better than chance. For a large catalogue it adds a
+// note and lists none. The comparison takes quadratic time in the worst case, hence the bound.
 func (d *doctor) similarPairs(ctx context.Context, s *service.Service) ([]string, error) {
 	set := s.Catalog.Set()
 	if set.Len() > mostCompared {
@@ -211,6 +215,7 @@ func (d *doctor) similarPairs(ctx context.Context, s *service.Service) ([]string
 	}
 	var same []string
 	for _, p := range pairs {
+		// Tools with the same content are listed even if a request could tell them apart by chance.
 		if p.Same || p.Apart <= coin {
 			same = append(same, fmt.Sprintf("%s and %s", p.A, p.B))
 		}

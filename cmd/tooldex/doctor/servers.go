@@ -30,7 +30,8 @@ const serversAtOnce = 3
 // slowStart is the start time from which on a server counts as slow. The first call of a client waits that long.
 const slowStart = 10 * time.Second
 
-// visit is the answer of one server. All of tools, took and err are zero for a disabled one.
+// visit is the answer of one server. All of tools, took and err are zero for a disabled one. The goroutine of a visit
+// writes only to its own element, so that no lock is needed.
 type visit struct {
 	server upstream.Server
 	tools  []*tool.Tool
@@ -41,6 +42,7 @@ type visit struct {
 // checkServers starts each server and checks the tools that it lists.
 func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	all := s.Servers()
+	// Servers are started anew even if tooldex serves now: the check must show what a fresh start does.
 	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout, CallTimeout: d.o.ServerTimeout})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
@@ -53,6 +55,7 @@ func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 				"secrets stand in its configuration: %s", strings.Join(places, ", "))
 		}
 	}
+	// Only this goroutine adds findings, in the order of the configuration.
 	for _, v := range d.askServers(ctx, gw, all) {
 		d.checkServer(ctx, s, gw, v)
 	}
@@ -97,6 +100,7 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 			"lists no tools")
 		return
 	}
+	// The faults of the definitions are grouped into one finding, since a server tends to repeat them.
 	tokens := 0
 	var faults []string
 	for _, t := range v.tools {
@@ -109,7 +113,7 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 		d.addFinding(Warn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
 			"takes %s to start", roundDuration(v.took))
 	}
-	d.addGroup(Warn, "server "+name, "tell its makers; calls are passed on all the same", faults,
+	d.addGroup(Warn, "server "+name, "report them to its makers; calls are still passed on", faults,
 		"1 fault in what it lists", "%d faults in what it lists")
 	d.compareWithStored(ctx, s, gw, v)
 }
@@ -124,6 +128,7 @@ func schemaFaults(t *tool.Tool) []string {
 	} else if _, err := s.Resolve(nil); err != nil {
 		out = append(out, fmt.Sprintf("%s: its inputSchema cannot be used: %v", id, err))
 	}
+	// What cleaning would repair is a fault of the server, even though the repaired tool works.
 	copied := *t
 	found, err := sanitize.Tool(&copied)
 	if err != nil {
@@ -155,6 +160,7 @@ func (d *doctor) compareWithStored(ctx context.Context, s *service.Service, gw *
 		return
 	}
 	status, remedy := Warn, "tooldex import, or tooldex doctor --fix"
+	// The gateway still holds the connection, so this import does not start the server again.
 	if up, ok := gw.Upstream(v.server.Name); ok && d.o.Fix {
 		if _, err := s.Catalog.Sync(ctx, up); err != nil {
 			d.addError("server", v.server.Name, err)
@@ -196,6 +202,7 @@ func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients
 		connect += " --project"
 	}
 	var others []string
+	// the index of the entry that starts tooldex
 	ours := -1
 	for i, e := range entries {
 		switch {
