@@ -39,7 +39,9 @@ func (l *Lengths) mean() (mean [NumFields]float32) {
 }
 
 // Builder makes an index of documents that are added one after the other, so that they need not be in memory together.
-// It is not safe for concurrent use. Close it after use.
+// It is not safe for concurrent use. Close it after use. It collects postings by document, as they come, and turns them
+// into lists by term when all documents are there. With a path, long lists are in files: memory then holds the
+// dictionary and a part of the postings.
 type Builder struct {
 	o    Options
 	s    *Snapshot
@@ -133,6 +135,8 @@ func (b *Builder) addTerms(d *Doc) error {
 				b.place, b.tooled, b.uses = append(b.place, 0), append(b.tooled, 0), append(b.uses, 0)
 			}
 			if b.place[id] == 0 {
+				// What a server says of itself is the same for all of its tools, and must not make its words look
+				// common.
 				if f != Server { // the last field
 					b.tooled[id]++
 				}
@@ -142,6 +146,7 @@ func (b *Builder) addTerms(d *Doc) error {
 			}
 			p := &b.buffer[b.place[id]-1]
 			p.impact += norm * t.Weight
+			// own is the share of the tool's own words, which long requests prefer
 			if f != Lent && f != Server {
 				p.own += norm * t.Weight
 			}
@@ -164,6 +169,7 @@ func (b *Builder) addVector(v []float32) error {
 			return err
 		}
 		b.sum = make([]float32, s.dims)
+		// the documents before this one had no vector
 		if err := rows.add(make([]float32, i*s.dims)...); err != nil {
 			return err
 		}
@@ -251,12 +257,15 @@ func (b *Builder) arrangePostings() error {
 		s.idf[id] = idfOf(float64(cmp.Or(b.tooled[id], uses)), n)
 		s.listAt[id+1] = s.listAt[id] + uses
 	}
+	// BM25F saturates the sum over the fields once; the impact then includes the rarity of the term.
 	saturated := func(id int32, w float32) float32 { return s.idf[id] * w * (k1 + 1) / (w + k1) }
 	var err error
 	if b.posts, err = newColumn[posting](b.path, 0); err != nil {
 		return err
 	}
 	next := slices.Clone(s.listAt)
+	// Each round arranges as many terms as fit in memory and reads all postings for them. In memory one round is
+	// enough.
 	for first := 0; first < terms; {
 		last := first + 1
 		for last < terms && (b.path == "" || s.listAt[last+1]-s.listAt[first] <= b.atOnce) {

@@ -41,7 +41,8 @@ func (k EvidenceKind) String() string {
 }
 
 // weightOf returns the weight of one piece of evidence of a kind. What a client says outright counts more than a call,
-// and a call that the search did not lead to counts less.
+// and a call that the search did not lead to counts less. The weights are relative to a call after a search, which has
+// 1.
 func (k EvidenceKind) weightOf() float64 {
 	switch k {
 	case elsewhere:
@@ -58,6 +59,7 @@ const maxSessions = 4
 
 // use is a piece of evidence: that a client's request was, or was not, served by a tool. Its key is made of profile,
 // tool, request, client and kind. It is shared between stores and never changed in place, except by merge on a copy.
+// Counts and dates are merged between processes, so each field has a merge that does not depend on the order.
 type use struct {
 	profile     string
 	tool        tool.ID
@@ -104,6 +106,7 @@ func entryKey(letter byte, parts ...string) string {
 		h.Write(n[:])
 		h.Write([]byte(p))
 	}
+	// 128 bits are enough for no two keys to be equal by chance
 	return string(letter) + string(h.Sum(nil)[:16])
 }
 
@@ -128,7 +131,8 @@ func hashFNV(s string) uint32 {
 	return h
 }
 
-// newReading returns what evidence keeps of r; it shares nothing with it.
+// newReading returns what evidence keeps of r; it shares nothing with it. Terms and IDs are kept as hashes, which
+// can be compared and not read.
 func newReading(r *tool.Reading) *reading {
 	out := &reading{}
 	for _, t := range r.Terms {
@@ -175,6 +179,7 @@ func (u *use) mergeUse(v *use) {
 	slices.Sort(u.sessions)
 	u.sessions = slices.Compact(u.sessions)
 	u.sessions = u.sessions[:min(len(u.sessions), maxSessions)]
+	// any choice that both processes make alike
 	u.text = max(u.text, v.text)
 }
 

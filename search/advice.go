@@ -24,6 +24,8 @@ func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s
 		Message: "No tool here seems to do this.", NotUnderstood: e.wordsNotUnderstood(ask, s),
 		Excluded: e.excludedTools(ask, full, r, s),
 	}
+	// Small talk gets no list of servers. If the filter left out tools that might serve, or servers are still being
+	// read, the text was a request after all.
 	if j.asksForNothing() && !slices.ContainsFunc(a.Excluded, func(u tool.Excluded) bool {
 		return u.Tools > 0 || isReading(u)
 	}) {
@@ -44,6 +46,7 @@ func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s
 	if len(a.Kinds) > 0 {
 		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."
 	}
+	// best tool first, so the nearest categories come first
 	for _, i := range s.order[:min(len(s.order), leastDepth)] {
 		c := ask.snap.Set().All()[i].Category
 		if c != "" && !slices.Contains(a.Categories, c) && len(a.Categories) < maxCategories {
@@ -109,6 +112,7 @@ func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []
 // markExcluded fills s.excluded with what only the caller's own choices leave out, and reports whether there is any.
 func markExcluded(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
 	for i, t := range set.All() {
+		// Allow is the permission of the caller; the rest of the filter is the caller's choice.
 		s.excluded[i] = !s.allowed[i] && (f.Allow == nil || f.Allow(t))
 		any = any || s.excluded[i]
 	}
@@ -119,6 +123,7 @@ func markExcluded(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
 // confidence. It overwrites the fused scores.
 func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*tool.Tool {
 	them := *r
+	// Rough cosines were made exact only for the best allowed tools, which these are not.
 	if them.rough {
 		them.rough = false
 		for i, excluded := range s.excluded {
@@ -127,6 +132,8 @@ func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*
 			}
 		}
 	}
+	// The excluded tools take the place of the allowed ones, so that the same code scores them, and their ranges are
+	// their own.
 	s.allowed, s.excluded = s.excluded, s.allowed
 	defer func() { s.allowed, s.excluded = s.excluded, s.allowed }()
 	them.fuseScores(a.snap, s)
@@ -214,6 +221,7 @@ func (e *Engine) unreadServers(why string, a request, terms []string, s *scratch
 	if len(u.Servers) == 0 {
 		return u, false
 	}
+	// A request that names a server is more likely about it than about another.
 	steered := func(server string) bool {
 		return slices.ContainsFunc(s.analyzer.Terms(nil, server), func(w string) bool {
 			return slices.Contains(terms,

@@ -41,6 +41,8 @@ func (e *Engine) estimateConfidence(a request, full string, r *scored, order []i
 	}
 	var comparable bool
 	j.evidence, comparable = e.gatherEvidence(a, full, r, order, &j, s)
+	// Three regressions: whether the text asks for a tool, whether some tool fits, and whether the first one does. The
+	// weights are in weights.go; make confidence fits them.
 	asks, fits, first := weighAll()
 	if !comparable {
 		asks, fits, first = weighWithoutCosines()
@@ -53,6 +55,7 @@ func (e *Engine) estimateConfidence(a request, full string, r *scored, order []i
 		// The two were fitted apart. Where use says that the best tool serves, so does some tool.
 		j.probability = max(j.probability, j.first)
 	}
+	// a request that spells a tool's name is certain
 	if r.exact {
 		j.asks, j.probability, j.first = 1, 1, 1
 	}

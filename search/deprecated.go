@@ -49,6 +49,8 @@ func replacementOf(set *tool.Set, t *tool.Tool) int {
 			found = set.Spelled(bare)
 		}
 		last = strings.ToLower(bare)
+		// A message names tools of its own server by their plain names; those of other servers must be spelled in full,
+		// to exclude chance.
 		own := filterTools(set, found, func(one *tool.Tool) bool {
 			return one.Server == t.Server && one.Name != t.Name && one.Deprecated == "" && !one.Disabled
 		})
@@ -86,6 +88,7 @@ func (s *scratch) lowerDeprecated(all []deprecation, text string) {
 		}
 		after := max(s.fused[d.replacement], before)
 		if after <= s.fused[d.old] {
+			// just above, so that nothing comes between the two
 			after = math.Nextafter32(s.fused[d.old], math.MaxFloat32)
 		}
 		s.fused[d.replacement] = after

@@ -85,6 +85,7 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 	if err != nil {
 		return nil, err
 	}
+	// One snapshot serves the whole search, so that a change of the catalogue in between cannot mix two states.
 	snap := e.o.Lookup.Current()
 	if snap == nil {
 		return nil, &tool.Error{
@@ -100,6 +101,7 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 	defer e.scratch.Put(s)
 	s.resizeFor(snap.Len())
 	s.markAllowed(snap.Set(), &q.Filter)
+	// Without limits on the caller every tool is permitted, which needs no list.
 	if q.Filter.Allow != nil {
 		s.markPermitted(snap.Set(), q.Filter.Allow)
 	}
@@ -112,6 +114,8 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 		return groupResult(a, needs, each, s), nil
 	}
 	a := request{snap: snap, query: &q, text: needs[0]}
+	// The whole request is ranked in any case: its parts may turn out to be one tool's work, and its scores are mixed
+	// into theirs.
 	parts := e.splitRequest(a.text, &s.analyzer)
 	var some []string
 	if parts == nil && q.Limit > clauseFrom && e.o.Base != nil {
@@ -213,6 +217,7 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 		return nil, "", timeoutError(ctx)
 	case err != nil:
 		return nil, "the embedding model did not answer: searched by words only", nil
+	// The model has changed, and the catalogue is being embedded again.
 	case len(vs) != 1 || len(vs[0]) != snap.Dims():
 		return nil, "the catalogue is not embedded with this model yet: searched by words only", nil
 	}

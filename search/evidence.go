@@ -61,12 +61,15 @@ func (e *Engine) gatherEvidence(a request, full string, r *scored, order []int32
 ) {
 	best := order[0]
 	comparable = r.vector != nil && e.queryEmbedder(a.snap).Model().Fingerprint == e.o.Map.Fingerprint
+	// The request is compared with the archetypes in the model that those were compiled with. If the catalogue has the
+	// same model, the vector is there already.
 	v := r.vector
 	if !comparable || e.o.Map.Query == nil {
 		v = e.archetypeVector(full, s)
 	}
 	f[evCosine] = float64(s.cosines[best])
 	f[evSize] = math.Log(max(r.among, fewTools))
+	// shrunk towards 0 for small catalogues, whose mean says little
 	if r.among > 0 {
 		f[evMean] = r.mean * r.among / (r.among + fewTools)
 	}
@@ -76,6 +79,7 @@ func (e *Engine) gatherEvidence(a request, full string, r *scored, order []int32
 	f[evOpposite] = oneIf(r.asked.Contradicts(knowledge.Effect(a.snap.Class(int(best)))))
 	f[evAgree] = float64(j.best) / (1 + semanticWeight)
 	if len(order) > 4 && j.best > 0 {
+		// The bonus for a spelled name is no measure of how well the text fits.
 		fifth := s.fused[order[4]]
 		if fifth >= exactBonus {
 			fifth -= exactBonus
@@ -141,6 +145,7 @@ func (e *Engine) addArchetypes(f *Evidence, snap *index.Snapshot, v []float32, b
 	for k, n := range near {
 		f[evKnown] = max(f[evKnown], float64(n.Cosine))
 		if k < nearestHere {
+			// the nearest archetype counts most, the third about a third of it
 			w := math.Exp(-float64(k) / 2)
 			weights += w
 			here += w * float64(snap.Resemblance(int32(n.Archetype), s.allowed))

@@ -44,6 +44,7 @@ func (e *Engine) splitRequest(text string, an *knowledge.Analyzer) []string {
 		return nil
 	}
 	var out []string
+	// What precedes the first imperative clause, such as a greeting or a condition, is part of the first need.
 	preface := ""
 	for _, c := range clauses {
 		c = strings.TrimSpace(c)
@@ -84,6 +85,7 @@ func (e *Engine) isImperative(clause string, an *knowledge.Analyzer) bool {
 		return false
 	}
 	first := an.Terms(nil, words[0])
+	// The verb must be the first word of meaning, not a filler.
 	return len(first) > 0 && first[0] == terms[0] && e.o.Base.IsVerb(first[0])
 }
 
@@ -132,6 +134,8 @@ func (e *Engine) scoreSentences(ctx context.Context, a request, s *scratch) erro
 		return nil
 	}
 	for k, c := range s.splitSentences(a.text) {
+		// Each sentence is scored like a request, over the same buffers; the whole request is scored after this and
+		// overwrites them.
 		if _, err := e.scoreTools(ctx, a.snap, a.query.Mode, e.expandText(c), s); err != nil {
 			return err
 		}

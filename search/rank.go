@@ -26,6 +26,7 @@ const (
 )
 
 // scratch holds the buffers of one search, indexed by document unless said otherwise. It belongs to one goroutine.
+// Buffers are kept between searches: a search over a million tools would otherwise allocate about 20 MB.
 type scratch struct {
 	words, own, cosines, fused []float32
 	lifts                      []float32 // what use added to fused; empty where nothing can be learned
@@ -122,6 +123,8 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 	if err := e.scoreSentences(ctx, a, s); err != nil {
 		return nil, err
 	}
+	// The order of the steps: score, mix with the whole request or the sentences, apply what was learned, lift named
+	// tools, lower deprecated ones, then rank. Each changes s.fused.
 	full := e.expandText(a.text)
 	r, err := e.scoreTools(ctx, a.snap, a.query.Mode, full, s)
 	if err != nil {
@@ -130,6 +133,8 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 	out := &ranking{text: a.text, terms: r.terms, degraded: r.degraded}
 	steer := r.terms
 	switch {
+	// A part of a request keeps a share of the whole request's scores, since it often lacks the subject that only
+	// another part names.
 	case a.whole != nil:
 		steer = a.whole.terms
 		for i, f := range s.whole {
@@ -159,6 +164,7 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 		}
 		out.places = append(out.places, p)
 	}
+	// Advice comes last, because it overwrites the scores.
 	if !out.isConfident {
 		out.advice = e.makeAdvice(a, full, r, j, s)
 	}
@@ -200,6 +206,7 @@ func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool
 	error,
 ) {
 	r := &scored{}
+	// The buffers hold the scores of the previous request.
 	clear(s.words)
 	clear(s.own)
 	clear(s.cosines)
@@ -212,6 +219,7 @@ func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool
 		if r.vector, r.degraded, err = e.embedQuery(ctx, snap, text); err != nil {
 			return nil, err
 		}
+		// without a vector the search is degraded, and the cosines stay zero
 		if r.vector != nil {
 			s.compareVectors(snap, r)
 		}
@@ -281,6 +289,7 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 		return
 	}
 	r.expansions = e.o.Base.Expand(text, maxExpansions, func(stem string) bool {
+		// Rare words are expanded, and words that no tool has: those need it most.
 		idf, ok := s.termRarity(snap, stem)
 		return !ok || idf >= commonIDF
 	})
@@ -327,6 +336,8 @@ func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 
 		if !ok || scores[i] <= 0 || len(out) == n && scores[i] <= scores[out[n-1]] {
 			continue
 		}
+		// Insertion into a short sorted list beats sorting all documents. Equal scores stay in document order, since a
+		// later document is inserted behind them.
 		k, _ := slices.BinarySearchFunc(out, scores[i], func(d int32, s float32) int {
 			if scores[d] >= s {
 				return -1

@@ -28,12 +28,15 @@ func (r *scored) fuseRough(snap *index.Snapshot, s *scratch) {
 			r.maxWords, r.maxOwn, r.among = max(r.maxWords, s.words[i]), max(r.maxOwn, s.own[i]), r.among+1
 		}
 	}
+	// The mean and the deviation come from all tools, so that they do not depend on which cosines are made exact.
 	mean, deviation := snap.CosineStatistics(r.vector)
 	r.mean, r.least = mean, float32(mean-belowMean*deviation)
+	// The highest cosine scales all others, so it must be exact before scores are fused.
 	r.refine(snap, s.cosines, refinedFirst, s)
 	r.fuseAll(snap, s)
 	before := r.maxCosine
 	r.refine(snap, s.fused, refined, s)
+	// A higher cosine turned up among the refined: every fused score changes with it.
 	if r.maxCosine != before {
 		r.fuseAll(snap, s)
 		return
@@ -67,6 +70,7 @@ func (s *scratch) highest(scores []float32, n int, dst []int32) []int32 {
 	if most <= 0 {
 		return dst
 	}
+	// A histogram finds the n-th highest score without sorting.
 	var count [steps]int32
 	by := (steps - 1) / most
 	for i, ok := range s.allowed {

@@ -49,6 +49,7 @@ func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, er
 	m := &Manifest{Format: backupFormat, Version: version, Made: time.Now().UTC().Truncate(time.Second), Layout: layout}
 	var copied string
 	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
+		// A backup of a damaged store would be trusted when it is needed most.
 		if err := s.checkTx(tx); err != nil {
 			return err
 		}
@@ -139,6 +140,8 @@ func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, strin
 		return nil, "", err
 	}
 	var kept string
+	// Unpacking and verifying take long, so they come before the lock. Under it, the numbers of the old file are
+	// carried on and the files are swapped.
 	err = s.withExclusiveLock(ctx, func(db *bolt.DB) error {
 		old := s.readNumbersOf(db)
 		if db == nil {
@@ -182,6 +185,7 @@ func (s *Store) unpackBeside(ctx context.Context, file string) (_ *Manifest, _ s
 			Hint: "give a file that tooldex index backup wrote", Err: err,
 		}
 	}
+	// The manifest is read first, so that a backup of a newer program gives an error that says so.
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		return nil, "", bad("cannot be read as a backup", err)
@@ -262,6 +266,7 @@ func (m *Manifest) unpackStore(z *zip.Reader, to string) error {
 	defer func() { _ = f.Close() }() // only read from
 	h := sha256.New()
 	return atomicfile.Create(to, 0o600, func(w io.Writer) error {
+		// Reading one byte too many shows a part that is longer than the manifest says, without unpacking all of it.
 		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(f, m.Bytes+1))
 		if err != nil {
 			return err

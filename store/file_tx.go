@@ -65,12 +65,14 @@ func (s *Store) writeTx(ctx context.Context, fn func(*bolt.Tx) error) error {
 // Store, which would wait for itself.
 func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
 	select {
+	// Goroutines of this process take turns here, without polling the file lock.
 	case <-s.turn:
 		defer func() { s.turn <- struct{}{} }()
 	case <-ctx.Done():
 		return s.timeoutError(ctx.Err())
 	}
 	var held *os.File
+	// It applies to this goroutine alone, on which fn runs.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,6 +99,7 @@ func (s *Store) acquireFile(ctx context.Context, readOnly bool, held **os.File) 
 		if err == nil {
 			return db, nil
 		}
+		// Another process may have moved the file aside; the first that looks makes a new one.
 		if errors.Is(err, fs.ErrNotExist) {
 			err = s.createFile()
 			if err == nil {

@@ -9,7 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// Record is one stored tool with its origin and history.
+// Record is one stored tool with its origin and history. Times have millisecond precision, so that a value read equals
+// the value written.
 type Record struct {
 	Tool    *tool.Tool
 	Source  string    // the name of the source that offers it
@@ -54,7 +55,8 @@ const (
 	tagHints
 )
 
-// encodeRecord encodes a record as a list of fields. The same record always yields the same bytes.
+// encodeRecord encodes a record as a list of fields. The same record always yields the same bytes. Empty fields are
+// left out, so that a new field costs nothing for tools without it.
 func encodeRecord(r *Record) []byte {
 	t := r.Tool
 	w := &writer{b: make([]byte, 0, 512+len(t.Description)+len(t.InputSchema)+len(t.OutputSchema))}
@@ -154,6 +156,7 @@ func (r *Record) setField(tag byte, v []byte) (err error) {
 	case tagNoBorrow:
 		t.NoBorrow = true
 	default:
+		// an unknown tag is one of a newer program
 		return r.setParsedField(tag, v)
 	}
 	return nil
@@ -192,6 +195,7 @@ func (r *Record) setParsedField(tag byte, v []byte) (err error) {
 		r.Tool.Annotations, err = decodeAnnotations(v)
 	case tagSource:
 		r.Source = string(v)
+	// a hash of another length would compare as different forever
 	case tagHash:
 		if copy(r.Hash[:], v) != len(r.Hash) || len(v) != len(r.Hash) {
 			err = errTruncated

@@ -44,10 +44,12 @@ func (into *salvaged) scanPages(path string) error {
 		}
 	}
 	for at := 0; at+size <= len(b); at += size {
+		// A page begins with its own number. Other places in the file hold the inside of large pages.
 		if binary.NativeEndian.Uint64(b[at:]) == uint64(at/size) {
 			f.readPage(b[at:])
 		}
 	}
+	// What was read through the tree is newer than what a scan finds, so it has precedence.
 	for _, r := range into.Records {
 		delete(f.tools, r.Tool.ID())
 	}
@@ -95,6 +97,7 @@ func (into *salvaged) readTolerant(path string) ([]byte, error) {
 	}
 	b := make([]byte, info.Size())
 	for at := 0; at < len(b); at += mostPageSize {
+		// one bad block costs 64 KiB at most
 		if _, err := f.ReadAt(b[at:min(at+mostPageSize, len(b))], int64(at)); err != nil {
 			into.Damaged = append(into.Damaged, Damage{
 				Kind: "page", Key: strconv.Itoa(at / os.Getpagesize()),
@@ -135,6 +138,7 @@ func (f *found) readPage(b []byte) {
 		flags, pos := binary.NativeEndian.Uint32(b[at:]), uint64(binary.NativeEndian.Uint32(b[at+4:]))
 		keyLen, valueLen := uint64(binary.NativeEndian.Uint32(b[at+8:])), uint64(binary.NativeEndian.Uint32(b[at+12:]))
 		start := uint64(at) + pos
+		// The lengths may be nonsense; 64-bit sums of 32-bit numbers do not overflow.
 		if start+keyLen+valueLen > uint64(len(b)) {
 			continue
 		}
@@ -151,6 +155,7 @@ func (f *found) readPage(b []byte) {
 // keepValue keeps a value whose checksum holds, if its content shows what kind it is: the bucket that it belonged to is
 // unknown.
 func (f *found) keepValue(key, value []byte) {
+	// The checksum covers key and value, so a value in a freed page is as trustworthy as one in use.
 	payload, err := unsealValue(key, value)
 	if err != nil {
 		return
@@ -179,6 +184,7 @@ func (f *found) keepValue(key, value []byte) {
 		if json.Unmarshal(payload, &v) != nil || v.Name != string(key) {
 			return
 		}
+		// servers and sources are both JSON by name; only servers have a command or a URL
 		if v.Command != "" || v.URL != "" {
 			var s upstream.Server
 			if json.Unmarshal(payload, &s) == nil {

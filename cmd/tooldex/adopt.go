@@ -25,8 +25,8 @@ func newServersImport(a *app) *cobra.Command {
 		Use:   "import [FILE...]",
 		Short: "Find the servers of MCP clients on this machine, add them and import their tools",
 		Long: "Find the servers that MCP clients have, add them and import their tools: those of all clients, or of --from, or of a\n" +
-			"FILE. The clients' own files stay as they are; \"tooldex connect\" changes them. A server that is stored under the same\n" +
-			"name, configured in another way, stays unless --replace is given.\n\n" +
+			"FILE. The clients' own files are not changed; use \"tooldex connect\" for that. A stored server of the same name but\n" +
+			"another configuration is kept unless --replace is given.\n\n" +
 			"Clients: " + strings.Join(clients.Names(), ", "),
 		Example: "  tooldex servers import --dry-run\n  tooldex servers import --from claude-code --from cursor",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,8 +58,8 @@ func newServersImport(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringArrayVar(&from, "from", nil, "a client, or a file; may be repeated")
 	fl.BoolVar(&dryRun, "dry-run", false, "only list what is found")
-	fl.BoolVar(&replace, "replace", false, "put what is found in the place of servers of the same name")
-	fl.BoolVar(&noImport, "no-import", false, "only remember the servers; do not start them")
+	fl.BoolVar(&replace, "replace", false, "replace stored servers of the same names")
+	fl.BoolVar(&noImport, "no-import", false, "only store the servers; do not start them")
 	complete(cmd, "from", clients.Names())
 	return cmd
 }

@@ -43,8 +43,8 @@ func (a *app) confirmOnce(question string, yes bool) (bool, error) {
 	return false, silent(exitFailed)
 }
 
-var unasked = usageError{"nothing was written, since nobody can be asked", "give --yes to write, or --dry-run to " +
-	"look only"}
+var unasked = usageError{"nothing was written: there is no terminal to confirm at", "give --yes to write, or --dry-run to " +
+	"see the difference"}
 
 // showDifference prints a unified diff, coloured on a terminal.
 func (a *app) showDifference(text string) {

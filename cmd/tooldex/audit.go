@@ -21,9 +21,9 @@ import (
 func newAudit(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Show who called which tool, and check that the record of it is whole",
-		Long: "Show who called which tool, and check that the record of it is whole. Calls over MCP, HTTP and the command line are\n" +
-			"recorded, those that were refused too, and changes of what is configured. What was called with is not kept, but for a keyed hash.",
+		Short: "Show who called which tool, and check that the record is complete",
+		Long: "Show who called which tool, and check that the record is complete. Calls over MCP, HTTP and the command line are\n" +
+			"recorded, including refused ones, and changes of the configuration. Arguments are not kept, only a keyed hash of them.",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -60,11 +60,11 @@ func newAuditShow(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.since, "since", "", "records from then on: 1h, 30m, 7d, 2026-11-20 or 2026-11-20T15:04:05Z")
 	fl.StringVar(&f.tool, "tool", "", "records of this tool, by server/name; * stands for any part of a name")
-	fl.StringVar(&f.outcome, "outcome", "", "calls that ended so: "+outcomesText())
+	fl.StringVar(&f.outcome, "outcome", "", "calls with this outcome: "+outcomesText())
 	fl.StringVar(&f.kind, "kind", "", "records of this kind: call, begin, change, start, stop")
 	fl.StringVar(&f.client, "client", "", "records of this program, or of this token")
 	fl.StringVar(&f.arguments, "arguments", "", "calls with just these arguments, a JSON object")
-	fl.BoolVarP(&f.follow, "follow", "f", false, "go on showing records as they are written")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "continue to show records as they are written")
 	a.limitFlag(cmd, "how many records at most, the last ones (default 50; all with --since)")
 	return cmd
 }
@@ -95,6 +95,7 @@ func (f *auditFilter) readFlags(a *app) error {
 		if !json.Valid([]byte(f.arguments)) {
 			return usageError{"the arguments are not JSON", `give --arguments '{"key": "value"}'`}
 		}
+		// Only the log knows the key of the hashes, which lies in its directory.
 		l := audit.New(audit.Options{Dir: service.AuditDir(a.config()), Logger: a.log})
 		defer func() { _ = l.Close() }() // nothing is written
 		f.fingerprint = l.Fingerprint(json.RawMessage(f.arguments))
@@ -143,6 +144,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	if most == 0 && f.since == "" {
 		most = shownRecords
 	}
+	// The reader remembers where it stopped, so that --follow continues from there.
 	reader := audit.NewReader(service.AuditDir(a.config()))
 	found := []audit.Record{}
 	if err := reader.Read(func(r audit.Record) error {
@@ -200,6 +202,7 @@ func (a *app) auditLines(records []audit.Record) error {
 	return nil
 }
 
+// auditTable prints records as a table, and a sentence if there are none.
 func auditTable(w io.Writer, records []audit.Record) error {
 	if len(records) == 0 {
 		fmt.Fprintln(w, "nothing is recorded")
@@ -212,6 +215,7 @@ func auditTable(w io.Writer, records []audit.Record) error {
 	return writeColumns(w, []string{"NUMBER", "TIME", "WHO", "WHAT", "OUTCOME", "MS"}, rows)
 }
 
+// auditRow returns the columns of a record. Columns that a kind of record does not have are empty.
 func auditRow(r audit.Record) []string {
 	who := []string{r.Who.Principal, r.Who.Client, string(r.Who.Via)}
 	who = slices.DeleteFunc(who, func(s string) bool { return s == "" })

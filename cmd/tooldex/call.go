@@ -45,6 +45,7 @@ func newCall(a *app) *cobra.Command {
 			defer a.close(s)
 			gw := s.NewGateway(gateway.Options{})
 			defer func() { _ = gw.Close() }() // it always returns nil
+			// The call goes through the same chain as one over MCP or HTTP: it is recorded, validated and confirmed.
 			views, err := s.NewViews(cmd.Context(), service.ViewOptions{Gateway: gw})
 			if err != nil {
 				return err
@@ -172,6 +173,7 @@ func (a *app) printCall(res *tool.CallResult) error {
 		}
 		for _, c := range answer.Content {
 			switch c.Type {
+			// Texts and texts of resources are printed; images and audio are only named.
 			case "text":
 				fmt.Fprintln(w, makePrintable(c.Text))
 			case "resource":

@@ -33,7 +33,7 @@ func newConfigShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show what is configured, and where each value comes from",
-		Long: "Show what flags, environment (TOOLDEX_*), configuration file and defaults say together, each before the next.\n" +
+		Long: "Show the effective settings. Flags override the environment (TOOLDEX_*), which overrides the configuration file.\n" +
 			"The file is that of --config or " + config.Variable +
 			", or tooldex.yaml in the platform's configuration folder:\n" +
 			"  " + config.DefaultPath(a.getenv),

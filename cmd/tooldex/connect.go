@@ -47,11 +47,11 @@ func newConnect(a *app) *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use:   "connect [CLIENT] [-- SERVE-FLAG...]",
-		Short: "Have an MCP client use tooldex in place of its servers",
-		Long: "Take a client's servers over, and write tooldex into its configuration in their place. The difference is shown first,\n" +
-			"and a backup kept; --undo brings it back byte for byte, or, if the client has changed the file since, puts the\n" +
-			"servers back and keeps the rest. What follows -- is given to \"tooldex serve\". Servers that do not start here stay\n" +
-			"with the client. Without CLIENT, or with --status, the clients are listed with their states.\n\n" +
+		Short: "Make an MCP client use tooldex in place of its servers",
+		Long: "Import a client's servers, and replace them by tooldex in its configuration. The difference is shown first, and a backup\n" +
+			"kept. --undo restores it byte for byte; if the client has changed the file since, it puts the servers back and keeps\n" +
+			"the other changes. Flags after -- are passed to \"tooldex serve\". Servers that do not start here stay with the\n" +
+			"client. Without CLIENT, or with --status, the clients are listed with their states.\n\n" +
 			"Clients: " + strings.Join(clients.Names(), ", "),
 		Example: "  tooldex connect\n  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n" +
 			"  tooldex connect claude-code --undo",
@@ -62,6 +62,8 @@ func newConnect(a *app) *cobra.Command {
 				named = len(args)
 			}
 			f.args = args[named:]
+			// The flags fall into two groups: those for one named client, and --all and --status for several. Mixing
+			// them is refused rather than guessed.
 			switch several := named == 0 || f.status; {
 			case named > 1:
 				return usageError{fmt.Sprintf("%q is not expected", args[1]), "usage: " + cmd.UseLine()}
@@ -87,7 +89,7 @@ func newConnect(a *app) *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.yes, "yes", "y", false, "write without asking")
-	fl.BoolVar(&f.undo, "undo", false, "take the last change of this client back")
+	fl.BoolVar(&f.undo, "undo", false, "undo the last change of this client")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "only show the difference")
 	fl.BoolVar(&f.project, "project", false, "the client's file for this folder in place of your own")
 	fl.BoolVar(&f.replace, "replace", false, "take over servers even if others of the same names are stored")
@@ -154,6 +156,8 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if err != nil {
 		return err
 	}
+	// Servers are tried before anything is written: one that depends on the client's own environment may not start here.
+	// Known servers whose tools were never read are tried, too.
 	x := s.NewServerImport(append(slices.Clone(servers), s.Unread(clients.KnownServers(list))...))
 	defer a.stopServers(x)
 	failed := a.tryServers(ctx, x, f)
@@ -176,6 +180,7 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if ok, err := a.confirmChange(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(f, out, err)
 	}
+	// checked before the servers are stored, so that a refusal changes nothing
 	if err := clients.CheckWritable(d.Path); err != nil {
 		return err
 	}
@@ -188,7 +193,7 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return err
 	}
 	out.Written = true
-	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s to have it use tooldex; tooldex connect %s --undo takes it back\n",
+	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s, which then uses tooldex; tooldex connect %s --undo reverts this\n",
 		d.Path, client.Title, client.Name)
 	if edit.Profile != "" {
 		fmt.Fprintf(a.stderr, "the profile %s keeps its lists of tools\n", edit.Profile)
@@ -261,6 +266,7 @@ func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
 		args = append(args, flag, full)
 		return err
 	}
+	// Only what differs from the default is written: the entry then survives a move of the home directory.
 	origin := a.settings.Origin("dataDir").Layer
 	if a.demo {
 		args = append(args, "--demo")
@@ -299,6 +305,8 @@ func (a *app) disconnectClient(client clients.Client, f *connectFlags) error {
 		fmt.Fprint(a.stdout, makePrintable(clients.Diff(c.Path, now, before)))
 		return nil
 	}
+	// Undo restores every byte if the file is as tooldex wrote it. Otherwise the client has changed it, and only the
+	// servers are put back.
 	done, err := clients.Undo(c, before)
 	if err != nil {
 		return err

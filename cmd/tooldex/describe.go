@@ -57,6 +57,7 @@ func newDescribe(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			found, missing := a.describeTools(s, args, detail)
+			// The tools that exist are printed even if other names are wrong.
 			if len(found) > 0 {
 				if err := a.print(found, func(w io.Writer) error { return descriptionText(w, found) }); err != nil {
 					return err
@@ -75,6 +76,7 @@ func (a *app) describeTools(s *service.Service, names []string, detail bool) ([]
 	var found []description
 	var errs []error
 	for _, name := range names {
+		// A name may be an ID, an exposed name, or a plain name that only one tool has.
 		t, err := set.Resolve(name)
 		if err != nil {
 			errs = append(errs, forPeople(err))
@@ -102,6 +104,8 @@ func describe(set *tool.Set, t *tool.Tool) description {
 	}
 }
 
+// descriptionText prints tools one after the other. Texts of servers go through makePrintable, so that they cannot send
+// escape sequences to the terminal.
 func descriptionText(w io.Writer, list []description) error {
 	for i, d := range list {
 		if i > 0 {
@@ -148,6 +152,7 @@ func descriptionText(w io.Writer, list []description) error {
 	return nil
 }
 
+// parameterTable prints one parameter on each line: name, type, whether it is required, description.
 func parameterTable(w io.Writer, params []tool.Parameter) error {
 	rows := make([][]string, len(params))
 	for i, p := range params {

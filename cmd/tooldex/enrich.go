@@ -38,7 +38,7 @@ func newEnrich(a *app) *cobra.Command {
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what it would cost")
 	cmd.MarkFlagsMutuallyExclusive("file", "pending")
-	a.limitFlag(cmd, "for at most so many tools (default all)")
+	a.limitFlag(cmd, "the most tools to write phrases for (default all)")
 	cmd.AddCommand(newEnrichExport(a), newEnrichMeasure(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a),
 		newEnrichForget(a))
 	return cmd
@@ -58,6 +58,7 @@ func (a *app) emptyForm(s *service.Service, names []string) ([]enrich.ProposalEn
 		}
 		tools = append(tools, t)
 	}
+	// without names, the tools that resemble no archetype, the least familiar first
 	if len(names) == 0 {
 		return enrich.New(s.Catalog).UnfamiliarForm(cmp.Or(a.limit, enrichBatch)), nil
 	}
@@ -105,7 +106,7 @@ func newEnrichExport(a *app) *cobra.Command {
 				return err
 			}
 			if len(entries) == 0 {
-				fmt.Fprintln(a.stderr, "every tool is of a known kind, or has requests enough")
+				fmt.Fprintln(a.stderr, "every tool is of a known kind, or has enough requests")
 				return silent(exitNone)
 			}
 			return a.writeForm(file, entries)
@@ -132,6 +133,7 @@ func newEnrichApply(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
+			// The effect is measured first, on a copy in memory: afterwards the phrases are in the index.
 			out := kept{}
 			if out.Measured, _, err = s.MeasureProposals(cmd.Context(), proposals); err != nil {
 				return err
@@ -158,6 +160,7 @@ type kept struct {
 	Measured *service.EnrichmentEffect `json:"measured,omitempty"`
 }
 
+// printKept prints the findings on stderr and the counts on stdout. It returns exit code 3 if nothing was kept.
 func (a *app) printKept(out kept) error {
 	err := a.print(out, func(w io.Writer) error {
 		for _, f := range out.Findings {
@@ -254,7 +257,7 @@ type moving struct {
 // them.
 func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how moving) error {
 	if all == (len(names) > 0) {
-		return usageError{"say for which tools", "name them, as tooldex enrich list shows them, or give --all"}
+		return usageError{"no tools are named", "name them, as tooldex enrich list shows them, or give --all"}
 	}
 	s, err := a.open(ctx, how.use)
 	if err != nil {
@@ -296,7 +299,7 @@ func (a *app) moveStored(ctx context.Context, s *service.Service, ids []tool.ID,
 		return nil
 	})
 	if err == nil && len(moved) == 0 {
-		fmt.Fprintln(a.stderr, "there was nothing of these tools")
+		fmt.Fprintln(a.stderr, "nothing is stored for these tools")
 		return silent(exitNone)
 	}
 	return err

@@ -94,6 +94,6 @@ func (a *app) reportRun(out *enrich.Outcome) {
 		a.log.Warn("a batch was not written", "error", err)
 	}
 	if n := len(out.Silent); n > 0 {
-		fmt.Fprintf(a.stderr, "nothing was written for %d tools; tooldex enrich goes on with them\n", n)
+		fmt.Fprintf(a.stderr, "nothing was written for %d tools; run tooldex enrich again to continue with them\n", n)
 	}
 }

@@ -69,7 +69,7 @@ func (f *evalFlags) addRequestFlags(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.split, "split", "", "only requests of this split")
 	fl.StringSliceVar(&f.kinds, "kind", nil, "only requests of this kind; may be repeated")
-	fl.IntVar(&f.sample, "sample", 0, "only so many requests, always the same ones")
+	fl.IntVar(&f.sample, "sample", 0, "measure only this many requests, always the same ones")
 }
 
 // addReportFlags adds the flags that name further reports.
@@ -110,7 +110,7 @@ func first(args []string) string {
 	return args[0]
 }
 
-// evaluated is what -o json prints when two runs are compared.
+// evaluated is what -o json prints when two runs are compared. Without a comparison the report is printed by itself.
 type evaluated struct {
 	Report  *eval.Report     `json:"report"`
 	Compare *eval.Comparison `json:"compare"`
@@ -132,6 +132,7 @@ func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.
 		return err
 	}
 	if f.run != "" {
+		// The run file is written before the comparison, which may fail.
 		write := func(w io.Writer) error { return eval.WriteRun(w, report.Answers()) }
 		if err := writeFile("write run", f.run, write); err != nil {
 			return err

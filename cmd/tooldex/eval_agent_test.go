@@ -14,7 +14,9 @@ import (
 
 // firstOffered is a chat model behind the chat completions API that calls the first tool it is offered.
 func firstOffered(w http.ResponseWriter, r *http.Request) {
-	var asked struct{ Tools []struct{ Function struct{ Name string } } }
+	var asked struct {
+		Tools []struct{ Function struct{ Name string } }
+	}
 	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || r.URL.Path != "/v1/chat/completions" {
 		http.Error(w, "{}", http.StatusNotFound)
 		return

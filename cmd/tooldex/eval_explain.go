@@ -106,7 +106,7 @@ func (l *labelled) explainCase(ctx context.Context, in *inspect.Inspector, id st
 	return nil, nil
 }
 
-// explainTool explains the requests that ought to find a tool and find another first.
+// explainTool explains the requests that should find a tool and find another one first.
 func (l *labelled) explainTool(ctx context.Context, in *inspect.Inspector, id tool.ID) ([]*inspect.Explanation, error) {
 	d, err := in.Describe(ctx, id)
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *labelled) explainTool(ctx context.Context, in *inspect.Inspector, id to
 	}
 	if d[0].Requests == 0 {
 		return nil, &tool.Error{
-			Code: tool.NotFound, Op: "explain", Msg: fmt.Sprintf("no request is known that ought to find %s", id),
+			Code: tool.NotFound, Op: "explain", Msg: fmt.Sprintf("there is no request for %s", id),
 			Hint: "give one with --query",
 		}
 	}

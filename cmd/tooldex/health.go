@@ -28,9 +28,9 @@ func newHealth(a *app) *cobra.Command {
 	var asked string
 	cmd := &cobra.Command{
 		Use:   "health",
-		Short: "Ask a tooldex that serves HTTP whether it runs",
-		Long: "Ask a tooldex that serves HTTP whether it runs, and end with 0 if it does, with 1 if it does not. This is how a container that\n" +
-			"holds no shell checks itself. No token is needed, and nothing but the address is read from the configuration.",
+		Short: "Check whether a tooldex that serves HTTP runs",
+		Long: "Check whether a tooldex that serves HTTP runs, and exit with 0 if it does, with 1 if it does not. Containers without a\n" +
+			"shell use it as their health check. No token is needed, and only the address is read from the configuration.",
 		Example:     "  tooldex health\n  tooldex health --url http://127.0.0.1:8733/readyz",
 		Annotations: configOptional,
 		Args:        checkArgs(cobra.NoArgs),
@@ -50,7 +50,7 @@ func newHealth(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&asked, "url", "",
-		"what to ask in place of /healthz where serve listens, for example http://127.0.0.1:8733/readyz")
+		"the address to request (default: /healthz at the address of serve), for example http://127.0.0.1:8733/readyz")
 	return cmd
 }
 

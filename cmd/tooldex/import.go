@@ -24,11 +24,11 @@ func newImport(a *app) *cobra.Command {
 		Use:   "import [FILE|FOLDER...]",
 		Short: "Read tools from dumps, catalogue files, overlays and live servers",
 		Long: "Read tools from files and servers and make them searchable. A FILE is a tools/list dump, a catalogue file or an\n" +
-			"overlay (YAML or JSON), or an mcpServers file, whose servers are added and asked for their tools. A FOLDER stands for\n" +
+			"overlay (YAML or JSON), or an mcpServers file, whose servers are added and whose tools are listed. A FOLDER stands for\n" +
 			"the .json, .jsonl, .yaml, .yml and .zip files in it, a .zip archive for its files; a line of a .jsonl file is a tool.\n" +
-			"Without FILE, the configured servers are asked again. Importing what has not changed changes nothing; a source that\n" +
-			"fails or answers nothing removes nothing, and does not stop the others. An import that was stopped goes on where it\n" +
-			"was when it is made again.",
+			"Without FILE, the tools of the configured servers are listed again. Importing what has not changed changes nothing; a\n" +
+			"source that fails or answers nothing removes nothing, and does not stop the others. A stopped import continues where\n" +
+			"it stopped when it is run again.",
 		Example: "  tooldex import ~/.claude.json\n  tooldex import dumps/*.json overlay.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToImport)
@@ -36,6 +36,7 @@ func newImport(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
+			// After all sources, so that a remote model gets texts in large batches. Closing comes after it.
 			defer s.EmbedNow(cmd.Context())
 			if len(args) == 0 {
 				servers := s.Servers()
@@ -53,6 +54,7 @@ func newImport(a *app) *cobra.Command {
 // errors are returned, joined.
 func (a *app) importFiles(ctx context.Context, s *service.Service, files []string) error {
 	im := &importer{app: a, stack: s}
+	// Servers are stored before they are asked, so that one that fails now can be read later.
 	servers := a.withoutOurselves(s.ImportFiles(ctx, files, im.add))
 	if len(servers) > 0 {
 		if err := s.SaveServers(ctx, servers); err != nil {
@@ -107,6 +109,7 @@ func (im *importer) importServers(ctx context.Context, servers []upstream.Server
 	})
 }
 
+// add collects the result of one source. It may be called from several goroutines.
 func (im *importer) add(err error, reports ...catalog.Report) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

@@ -20,9 +20,9 @@ func newIndexBackup(a *app) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
-		Short: "Write everything stored to one file, while other processes go on",
-		Long: "Write everything stored, as it is at one moment, to a zip file with a manifest and checksums, while other processes go on.\n" +
-			"All is verified first. Logins at servers and clients' files are not in it.",
+		Short: "Write everything stored to one file, while other processes continue",
+		Long: "Write everything stored, as it is at one moment, to a zip file with a manifest and checksums. Other processes continue\n" +
+			"meanwhile. Everything is verified first. Logins at servers and clients' files are not included.",
 		Example: "  tooldex index backup tooldex-$(date +%F).zip",
 		Args:    checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ func newIndexRestore(a *app) *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Replace everything stored with the contents of a backup, and keep the old file",
 		Long: "Verify a backup and replace everything stored with it, in one step. The old file is kept beside it. Running\n" +
-			"processes notice, and continue with what was restored.",
+			"processes continue with the restored state.",
 		Args: checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, kept, err := store.Restore(cmd.Context(), a.config().DataDir, args[0], store.Options{})

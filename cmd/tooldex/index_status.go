@@ -99,6 +99,7 @@ func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus,
 	if err != nil {
 		return nil, err
 	}
+	// This reads and checks every value of the file.
 	snap, err := s.Store.Load(ctx, store.View{Model: model})
 	if err != nil {
 		return nil, err
@@ -141,6 +142,7 @@ func (a *app) countModels(ctx context.Context, s *service.Service, builtin embed
 		return nil, err
 	}
 	out := []modelCount{}
+	// whether the chosen model is among those with vectors
 	seen := chosen == ""
 	for _, m := range stored {
 		one := modelCount{

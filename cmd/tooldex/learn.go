@@ -20,9 +20,9 @@ func newLearn(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn",
 		Short: "List, approve, forget and export what was learned from use",
-		Long: "What is called after a search, and what clients say of an answer, is evidence of which tool serves which request.\n" +
+		Long: "Calls after a search, and feedback of clients, are evidence of which tool serves which request.\n" +
 			"With enough evidence, the tool is ranked first for similar requests. Requests are kept as numbers; their texts are kept too\n" +
-			"where TOOLDEX_LEARN_TEXT=1 is set, or serve --learn-text is given.",
+			"if TOOLDEX_LEARN_TEXT=1 is set, or serve --learn-text is given.",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -97,6 +97,7 @@ func learnedText(w io.Writer, r *learn.Report) error {
 	return writeColumns(w, []string{"REQUEST", "NOTHING", "UNUSED", "TEXT", "PROPOSAL"}, rows)
 }
 
+// inProfile returns a tool's ID, with the profile if the evidence is bound to one.
 func inProfile(id tool.ID, profile string) string {
 	if profile == "" {
 		return string(id)
@@ -115,6 +116,7 @@ func newLearnApprove(a *app) *cobra.Command {
 			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				requests := args[1:]
 				if len(requests) == 0 {
+					// "" stands for all requests of the tool
 					requests = []string{""}
 				}
 				for _, r := range requests {
@@ -157,6 +159,7 @@ func newLearnForget(a *app) *cobra.Command {
 			if cmd.Flags().Changed("profile") {
 				scope.Profile = &f.profile
 			}
+			// Exactly one of a scope and --all is required, so that a mistyped flag cannot delete everything.
 			if narrow := len(args) > 0 || scope != (learn.Scope{}); narrow == f.all {
 				return usageError{"it is not clear what to forget", "give a tool, --request, --client or --profile, " +
 					"or --all for everything"}

@@ -65,6 +65,7 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		// The order: configuration, then the check of it, then the log, whose level is configured.
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.loadConfig(cmd)
 			if a.settingsErr != nil && !worksUnconfigured(cmd) {
@@ -125,7 +126,8 @@ func (a *app) loadConfig(cmd *cobra.Command) {
 }
 
 // settingFlag returns the flag of a command that sets s, nil if it has none. Settings of serve are flags of serve alone
-// and the others are common to all commands: a flag of the same name elsewhere means something else.
+// and the others are common to all commands: a flag of the same name elsewhere means something else. A flag that was
+// not given does not override the environment or the file.
 func settingFlag(cmd *cobra.Command, s config.Setting) *pflag.Flag {
 	switch {
 	case s.Flag == "":

@@ -12,6 +12,7 @@ import (
 	"tooldex/tool"
 )
 
+// searchFlags are the flags of search as typed; empty fields restrict nothing.
 type searchFlags struct {
 	mode, detail            string
 	servers, categories     []string
@@ -23,8 +24,8 @@ func newSearch(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search QUERY...",
 		Short: "Find the tools that serve a request",
-		Long: "Find the tools that serve a request. Several words make one request; with --each every argument is a need of\n" +
-			"its own, answered in its own group.",
+		Long: "Find the tools that serve a request. Several words make one request; with --each every argument is a\n" +
+			"separate request, answered in its own group.",
 		Example: "  tooldex search open a merge proposal\n  tooldex search --demo --each 'read a file' 'send a message' -o json",
 		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,7 +54,7 @@ func newSearch(a *app) *cobra.Command {
 	fl.StringSliceVar(&f.categories, "category", nil, "only tools of this category; may be repeated")
 	fl.BoolVar(&f.readOnly, "read-only", false, "only tools that are annotated as changing nothing")
 	fl.BoolVar(&f.explain, "explain", false, "explain each score")
-	fl.BoolVar(&f.each, "each", false, "every argument is a need of its own")
+	fl.BoolVar(&f.each, "each", false, "every argument is a separate request")
 	a.limitFlag(cmd, "how many tools to show (default 5)")
 	return cmd
 }
@@ -95,6 +96,7 @@ func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	switch {
 	case err != nil:
 		return err
+	// An empty catalogue explains an empty answer better than the advice in it.
 	case s.Catalog.Set().Len() == 0:
 		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
 	case res.Degraded != "":
@@ -109,6 +111,8 @@ func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	return nil
 }
 
+// hitTable prints hits, best first, with the advice above them if the answer is not confident. The table has what all
+// hits have; warnings, other servers and explanations follow it by tool.
 func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice) error {
 	rows := make([][]string, len(hits))
 	for i, h := range hits {
@@ -178,12 +182,14 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 	return nil
 }
 
+// explainText prints how the score of a hit came about: the scores of both branches, then what each word added, then
+// the archetypes that lent words.
 func explainText(w io.Writer, h tool.Hit) {
 	e := h.Explain
 	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", makePrintable(h.Name), e.Keyword,
 		e.Semantic, e.Weight, e.Fused)
 	if e.Learned != 0 {
-		fmt.Fprintf(w, " of which use has taught %+.3f", e.Learned)
+		fmt.Fprintf(w, " of which %+.3f learned from use", e.Learned)
 	}
 	if e.Exact {
 		fmt.Fprint(w, ", named exactly")

@@ -25,8 +25,9 @@ func newSelect(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "select MESSAGE...",
 		Short: "Choose the tools for a message",
-		Long: "Choose the tools for a message, as POST /api/tools/select does: what is always available, what\n" +
-			"the message needs, and what the preferences say. -o json gives the tools in the form of a model provider.",
+		Long: "Choose the tools for a message, as POST /api/tools/select does: those that are always\n" +
+			"available, those that the message needs, and those that the preferences add. -o json prints the tools in the format\n" +
+			"of a model provider.",
 		Example: "  tooldex select --demo Read package.json\n" +
 			"  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
 		Args: checkArgs(cobra.ArbitraryArgs),
@@ -58,10 +59,10 @@ func newSelect(a *app) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.mode, "mode", "", "auto, manual or all (default: what the preferences say, or auto)")
+	fl.StringVar(&f.mode, "mode", "", "auto, manual or all (default: that of the preferences, or auto)")
 	fl.StringVar(&f.format, "format", "", "mcp (default), anthropic, openai, openai-responses or gemini")
-	fl.StringArrayVar(&f.history, "history", nil, "what was said before, oldest first; may be repeated")
-	fl.StringSliceVar(&f.explicit, "tool", nil, "a tool that is wanted; may be repeated")
+	fl.StringArrayVar(&f.history, "history", nil, "an earlier message of the user, oldest first; may be repeated")
+	fl.StringSliceVar(&f.explicit, "tool", nil, "a tool to include; may be repeated")
 	fl.IntVar(&f.threshold, "tokens", 0, "how many tokens the tools cost at most (default 50000)")
 	a.limitFlag(cmd, "how many tools at most (default 15)")
 	return cmd

@@ -40,6 +40,7 @@ func newServe(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stdio || listen != "":
+			// A client starts the command with pipes; at a terminal, HTTP with the panel is more useful.
 			case isTerminal(a.stdin):
 				listen = a.config().Serve.Listen
 			default:

@@ -26,6 +26,8 @@ func newServers(a *app) *cobra.Command {
 	return cmd
 }
 
+// addFlags are the flags of servers add. The spellings follow those of other clients' commands, so that a line from a
+// server's documentation works as it is.
 type addFlags struct {
 	transport, dir    string
 	env, headers      []string // as typed; pairs splits them
@@ -53,6 +55,7 @@ func newServersAdd(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
+			// The same server again is no error, so that scripts can be repeated.
 			verb := "added"
 			replaced, err := s.PutServer(cmd.Context(), server, f.replace)
 			if err != nil {
@@ -74,13 +77,13 @@ func newServersAdd(a *app) *cobra.Command {
 	fl.StringArrayVarP(&f.env, "env", "e", nil, "KEY=VALUE for the server's environment; may be repeated")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
-	fl.BoolVar(&f.noImport, "no-import", false, "only remember the server; do not start it")
-	fl.BoolVar(&f.replace, "replace", false, "put it in the place of another server of that name")
+	fl.BoolVar(&f.noImport, "no-import", false, "only store the server; do not start it")
+	fl.BoolVar(&f.replace, "replace", false, "replace another server of that name")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " +
 			cmd.CommandPath() + " --help"}
 	})
-	fl.StringP("scope", "s", "", "accepted for those who paste what they gave to a client; tooldex has but one scope")
+	fl.StringP("scope", "s", "", "accepted and ignored, so that command lines of other clients work")
 	complete(cmd, "transport", []string{"stdio", "http", "sse"})
 	return cmd
 }
@@ -94,6 +97,7 @@ func (f *addFlags) server(args []string) (upstream.Server, error) {
 		return s, usageError{fmt.Sprintf("unknown transport %q", f.transport), "use stdio, http or sse"}
 	}
 	s.Transport = transport
+	// The form of the argument decides, as long as --transport does not contradict it.
 	isURL := strings.HasPrefix(args[1], "http://") || strings.HasPrefix(args[1], "https://")
 	switch {
 	case isURL && transport != upstream.Stdio:

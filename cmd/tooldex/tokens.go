@@ -19,15 +19,16 @@ func newTokens(a *app) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "tokens",
-		Short: "Add, list and revoke the tokens that requests over HTTP bear",
-		Long: "Add, list and revoke the tokens that requests over HTTP bear. They stand in a file, as digests: nobody can read a token\n" +
-			"out of it. A server that runs takes changes of the file over within a second or two, and ends the sessions of tokens that\n" +
+		Short: "Add, list and revoke the tokens of HTTP requests",
+		Long: "Add, list and revoke the tokens of HTTP requests. The file of tokens holds only digests, from which no token can be\n" +
+			"recovered. A running server applies changes of the file within a second or two, and ends the sessions of tokens that\n" +
 			"are revoked or have expired.",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&file, "tokens", "",
 		"the file of tokens (TOOLDEX_TOKENS; default: tokens.yaml in the data directory)")
+	// The path depends on the configuration, which is read only when a command runs.
 	where := func() (access.File, error) {
 		path := cmp.Or(file, serve.TokensFile(a.config()))
 		if path == "" {
@@ -46,7 +47,7 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 		Use:   "add NAME",
 		Short: "Make a token, and print it",
 		Long: "Make a token, and print it on standard output. It is shown this once: only its digest is kept. From the first token on,\n" +
-			"every request over HTTP must bear one.",
+			"every request over HTTP must send one.",
 		Example: "  tooldex tokens add ci --profile files --read-only --expires 30d",
 		Args:    checkArgs(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -60,9 +61,10 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 			if t.Expires, err = access.ParseLifetime(expires, time.Now()); err != nil {
 				return asUsageError(fmt.Errorf("--expires: %w", err))
 			}
+			// The profile may be defined on the machine that serves, so this is only a warning.
 			if _, ok := a.config().Profiles[t.View.Profile]; !ok && t.View.Profile != service.WholeProfile {
 				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; "+
-					"a server that knows none does not take the file over\n", makePrintable(t.View.Profile))
+					"a server without that profile rejects the file\n", makePrintable(t.View.Profile))
 			}
 			secret := access.NewSecret()
 			t.Name, t.Digest = args[0], access.Digest(secret)
@@ -75,8 +77,8 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&t.View.Profile, "profile", "", "the profile that it is good for (default: all tools)")
-	fl.BoolVar(&t.View.ReadOnly, "read-only", false, "it is good for what changes nothing")
+	fl.StringVar(&t.View.Profile, "profile", "", "the profile that it gives access to (default: all tools)")
+	fl.BoolVar(&t.View.ReadOnly, "read-only", false, "permit only calls of tools that change nothing")
 	fl.StringVar(&expires, "expires", "", "when it ends: 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z (default: never)")
 	return cmd
 }
@@ -93,7 +95,7 @@ type tokenLine struct {
 func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the tokens, without their secrets, which nobody has but their bearers",
+		Short: "List the tokens, without their secrets, which are not stored",
 		Args:  checkArgs(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			file, err := where()

@@ -22,9 +22,9 @@ func newTools(a *app) *cobra.Command {
 
 // newSwitch returns the command that enables or disables servers or tools; kind is "server" or "tool".
 func newSwitch(a *app, kind string, enable bool) *cobra.Command {
-	verb, effect := "disable", "they are neither found nor called"
+	verb, effect := "disable", "searches do not find them, and calls are refused"
 	if enable {
-		verb, effect = "enable", "what disable did is undone"
+		verb, effect = "enable", "undo disable"
 	}
 	long := "A tool is named as in a search, or as server/name; server/* means all tools of a server."
 	if kind == "server" {
@@ -33,7 +33,7 @@ func newSwitch(a *app, kind string, enable bool) *cobra.Command {
 	return &cobra.Command{
 		Use:   verb + " NAME...",
 		Short: fmt.Sprintf("%c%s %ss: %s", verb[0]-'a'+'A', verb[1:], kind, effect),
-		Long:  long + " The panel shows the change, and can make it too. A running\nserver takes it over within a second or two.",
+		Long:  long + " The panel shows the change, and can make it too. A running\nserver applies it within a second or two.",
 		Args:  checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToChange)
