@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// pretokenizer splits one part into several, which it appends to dst. It keeps no state.
+// pretokenizer splits one part into several, which it appends to dst. It keeps no state. The implementations follow the
+// Hugging Face tokenizers library exactly, including its edge cases: the rows of a model were trained on its output.
 type pretokenizer func(dst []part, p part) []part
 
 // parsePretokenizer appends the steps of a pre-tokenizer to dst, a sequence flattened. An absent or null one has no
@@ -31,6 +32,7 @@ func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pr
 	if err := unmarshalPart(raw, &f, "a pre-tokenizer"); err != nil {
 		return nil, err
 	}
+	// most types are a finder with a behaviour
 	one := func(find finder, behavior string) ([]pretokenizer, error) {
 		by, err := newSplitter(find, behavior, f.Invert)
 		return append(dst, by), err
@@ -47,6 +49,7 @@ func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pr
 		}
 		return dst, nil
 	case "BertPreTokenizer":
+		// BERT removes white space first, then isolates punctuation in what is left.
 		if dst, err = one(findRunes(unicode.IsSpace), "Removed"); err != nil {
 			return nil, err
 		}
@@ -161,7 +164,8 @@ type segment struct {
 	found    bool
 }
 
-// cutSegments cuts the whole of s into matches and what lies between; invert swaps the two.
+// cutSegments cuts the whole of s into matches and what lies between; invert swaps the two. The segments cover s
+// without gaps, so that joining them restores it.
 func cutSegments(s string, find finder, invert bool) (out []segment) {
 	at := 0
 	for _, m := range find(s) {
@@ -245,6 +249,7 @@ func parseMetaspace(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 	default:
 		scheme = "always"
 	}
+	// usually U+2581, which looks like an underscore
 	sign, n := utf8.DecodeRuneInString(f.Sign)
 	if n == 0 || n != len(f.Sign) || scheme != "always" && scheme != "first" && scheme != "never" {
 		return nil, unreadableModel("tokenizer: Metaspace with %.40q and %.40q", f.Sign, scheme)
@@ -273,6 +278,7 @@ func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 	if err := unmarshalPart(raw, &f, "ByteLevel"); err != nil {
 		return nil, err
 	}
+	// a word at the beginning of a text is then spelled like one within it
 	if f.Prefix {
 		dst = append(dst, func(dst []part, p part) []part {
 			if !strings.HasPrefix(p.text, " ") {
@@ -282,6 +288,7 @@ func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 		})
 	}
 	if f.Regex {
+		// The pattern needs lookahead, which Go's regexp lacks; pattern.go implements it.
 		const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
 		p, err := compilePattern(gpt2)
 		if err != nil {

@@ -22,6 +22,7 @@ type scanner struct {
 	text string
 	at   int
 
+	// buf has room for one more character, so that the bound is checked before and not within a character.
 	buf    [maxRun + utf8.UTFMax]byte
 	n      int
 	camel  uint64 // bit i: a case boundary lies before buf[i]
@@ -41,7 +42,8 @@ const (
 )
 
 // nextRun reads the next run into s.buf[:s.n] and reports whether there is one. The bytes are valid until it is called
-// again. ASCII takes a short way through tables; other runes go through wide.
+// again. ASCII takes a short way through tables; other runes go through wide. A run ends at a gap, where dense and
+// spaced scripts meet, or at maxRun bytes.
 func (s *scanner) nextRun() bool {
 	s.n, s.camel, s.digits, s.dense = 0, 0, 0, false
 	var last shape

@@ -39,6 +39,8 @@ const low = 0x000000ff_000000ff
 
 // addAll sets a to the sum of rows times their weights. The bytes of a row are 128 too great, which addNormalized takes
 // off. It goes through all rows for each few components, because four sums fit the registers and all of them do not.
+// One multiplication adds two components: a byte times a 16-bit weight, summed over 256 rows, stays below 2^32 and
+// cannot carry into the other half.
 func (a *sums) addAll(rows []byte, g *tokenBag, weights *[maxTokens]uint64) {
 	for i := 0; i < Dims; i += 8 {
 		var c0, c1, c2, c3 uint64
@@ -121,6 +123,7 @@ func (s *Static) Query(text string, into []float32) {
 func (s *Static) Document(d Document, into []float32) {
 	into = into[:Dims]
 	var out [Dims]float64
+	// Each field is brought to unit length before it is weighted, so that a long description does not drown the name.
 	s.sumRows(&out, d.Name, nameTokens, 0, s.mix[0])
 	s.sumRows(&out, d.Description, descriptionTokens, 0, s.mix[1])
 	s.sumRows(&out, d.Parameters, parameterTokens, 0, s.mix[2])
@@ -146,6 +149,7 @@ func (s *Static) Documents(ctx context.Context, docs []Document) ([][]float32, e
 // makeVectors makes n vectors in one piece of memory, each with its capacity cut so that appending to one cannot reach
 // the next. It checks the context every 128 vectors.
 func makeVectors(ctx context.Context, n int, one func(int, []float32)) ([][]float32, error) {
+	// one allocation for all vectors
 	all := make([]float32, n*Dims)
 	out := make([][]float32, n)
 	for i := range out {

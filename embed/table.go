@@ -71,6 +71,7 @@ func Open(data []byte) (*Static, error) {
 		return nil, corruptTable("it does not begin with %s", tableMagic)
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
+	// Every number is checked before it is used as a size or an index: a table may come from a file.
 	rows, slots, buckets, texts := u32(8), u32(12), u32(16), u32(20)
 	if rows == 0 || rows > maxRows || buckets == 0 || buckets > min(rows, maxBuckets) {
 		return nil, corruptTable("%d rows with %d buckets", rows, buckets)

@@ -82,6 +82,7 @@ func parseTokenizer(b []byte) (*tokenizer, error) {
 	if t.model, err = parseModel(file.Model); err != nil {
 		return nil, err
 	}
+	// Tokens marked as normalized are compared with normalised text, so they are normalised themselves.
 	for _, a := range file.Added {
 		if a.Content == "" {
 			continue
@@ -143,6 +144,7 @@ func parseModel(raw json.RawMessage) (tokenModel, error) {
 	case "BPE":
 		return parseBPE(raw)
 	case "": // files of the library's first versions do not say
+		// BPE first: its files have merges, which the others lack, so a wrong match is unlikely.
 		for _, try := range []func(json.RawMessage) (tokenModel, error){parseBPE, parseWordPiece, parseUnigram} {
 			if m, err := try(raw); err == nil {
 				return m, nil
@@ -187,6 +189,7 @@ func (t *tokenizer) tokenizeWords(dst []int32, whole part) []int32 {
 	if whole.text == "" {
 		return dst
 	}
+	// Each step sees the parts that the one before it made, as in the library.
 	parts := []part{whole}
 	for _, split := range t.split {
 		var next []part
@@ -266,6 +269,7 @@ func (a *addedTokens) cutAtTokens(text string) []textSpan {
 			i++
 			continue
 		}
+		// The white space that a token takes along must not reach into the token before it.
 		start, end := i, i+len(t.Content)
 		if t.Left {
 			for start > from {

@@ -34,13 +34,15 @@ func (s *Static) readText(g *tokenBag, text string, limit int) {
 }
 
 // readRun appends the rows of one run: the whole of it if it is a known word, else the parts of a camel-case name, else
-// letters apart from digits, else pieces.
+// letters apart from digits, else pieces. The order prefers the longest meaning: "github" as a word, then "Git" and
+// "Hub", then pieces.
 func (s *Static) readRun(g *tokenBag, sc *scanner) {
 	b := sc.buf[:sc.n]
 	if sc.dense {
 		s.addPieces(g, b, true)
 		return
 	}
+	// the masks lose the bits of what was trimmed
 	b = trimMarks(b)
 	shift := sc.n - len(b)
 	if s.addWord(g, b) {
@@ -67,6 +69,7 @@ func (s *Static) addParts(g *tokenBag, b []byte, camel, digits uint64) {
 		}
 		if !s.addWord(g, b[:end]) {
 			inner := digits &^ 1
+			// inside a part that was cut at digits, there are none left to cut at
 			if camel == 0 {
 				inner = 0
 			}
@@ -109,6 +112,7 @@ func (s *Static) addPieces(g *tokenBag, b []byte, dense bool) {
 		if n == 0 {
 			_, n = utf8.DecodeRune(b)
 			_, tag := slotOf(hashBytes(hashBasis, b[:n]))
+			// characters that share a bucket share a row, which is rarely noticed
 			row = uint32(s.count) - s.buckets + tag%s.buckets
 		}
 		g.addRow(row)

@@ -29,7 +29,8 @@ const (
 	bytesPerToken  = 4        // of text
 )
 
-// keptResult is a result of which its client saw a part only.
+// keptResult is a result of which its client saw a part only. It is immutable. Memory only: a restart loses it, and the
+// hint then says to call again.
 type keptResult struct {
 	id    string
 	owner string // the principal that may read it
@@ -65,6 +66,7 @@ func (k *keptResults) keep(r *keptResult) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.list, k.bytes = append(k.list, r), k.bytes+r.size()
+	// one result larger than the bound stays, or it could never be read on
 	for len(k.list) > maxKeptResults || k.bytes > maxKeptBytes && len(k.list) > 1 {
 		k.bytes -= k.list[0].size()
 		k.list = k.list[1:]
@@ -226,6 +228,7 @@ func (s *Server) listReadResult(ctx context.Context, req *mcp.CallToolRequest) {
 	if isStateless(req) {
 		return
 	}
+	// The lock is released before the notification, which waits for the client.
 	one := s.sessions.registerSession(req.Session)
 	one.mu.Lock()
 	changed := !one.readsOn
@@ -268,7 +271,7 @@ func readResultTool() metaTool {
 	}
 }
 
-// neverListed is no mode of a server: what is only for it is called by those who are told of it.
+// neverListed is no mode of a server: no listing has a tool that is only for it. Results name read_result instead.
 const neverListed Mode = "never"
 
 // readResult answers read_result.

@@ -28,6 +28,8 @@ func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolReques
 	}
 	more := showSchema(e, listedName(set, t), validOr(t.InputSchema, objectSchema))
 	if !isStateless(req) {
+		// The first mistake gets the schema alone: most models correct the call then, and an example would only cost
+		// tokens.
 		if s.countMistake(req.Session, t.ID()) >= 2 {
 			if example, ok := s.exampleCall(set, t); ok {
 				more.Hint += "\nAn example that fits: " + string(example)
@@ -67,6 +69,7 @@ func schemaHint(schema json.RawMessage, field string) string {
 	if len(text) <= maxSchemaHint {
 		return text
 	}
+	// The part about the outermost property is shown, since a deeper one cannot be read without its context.
 	top, _, _ := strings.Cut(field, ".")
 	top, _, _ = strings.Cut(top, "[")
 	var s struct {
@@ -98,6 +101,7 @@ func (s *Server) exampleCall(set *tool.Set, t *tool.Tool) (json.RawMessage, bool
 			return wrap(json.RawMessage(orderedjson.Compact(e.Invocation))), true
 		}
 	}
+	// A made-up example is shown only if the checker accepts it: a wrong one would do harm.
 	made := exampleValue(t.InputSchema, t.Name, 0)
 	if orderedjson.Kind(made) != "object" || schema.Check(made) != nil || orderedjson.Compact(made) == "{}" {
 		return nil, false
@@ -138,6 +142,7 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 	if depth > maxExampleDepth || json.Unmarshal(schema, &s) != nil {
 		return json.RawMessage("null")
 	}
+	// Values of the author's come first, from the most to the least binding.
 	for _, given := range slices.Concat([]json.RawMessage{s.Const}, s.Examples, []json.RawMessage{s.Default}, s.Enum) {
 		if len(given) > 0 && orderedjson.Kind(given) != "null" {
 			return given
@@ -217,6 +222,7 @@ func (s *Server) checkOutput(t *tool.Tool, res *tool.CallResult) {
 		return
 	}
 	schema := s.outputs.Of(string(t.ID()), t.OutputSchema)
+	// checked first, so that a tool that was reported costs nothing from then on
 	if schema.Reported() {
 		return
 	}

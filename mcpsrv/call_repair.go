@@ -24,6 +24,7 @@ const maxNesting = 4
 // invoke_tool inside itself. The name it returns is never invoke_tool's. With an error it may still return the name of
 // the tool that was meant.
 func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json.RawMessage, error) {
+	// Each round removes one invoke_tool around the real call.
 	for range maxNesting {
 		name, args, err := readInvocation(raw)
 		if err != nil {
@@ -72,6 +73,8 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 		return "", nil, invalidInvocation("name", "is empty")
 	}
 	rest := o.Without(nameKey)
+	// Members beside the name are the arguments. A member "arguments" of another type is a mistake, unless it is null
+	// or empty.
 	if !hasArgs {
 		if value, ok := rest.Lookup("arguments"); ok && len(rest) == 1 && orderedjson.Kind(value) != "null" &&
 			string(value) != `""` {
@@ -152,7 +155,9 @@ func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
 }
 
 // forgiveSpelling returns arguments that fit the schema: args unchanged if they fit, otherwise the first likely
-// correction that fits. It returns args and false if none does. A schema that cannot be checked accepts everything.
+// correction that fits. It returns args and false if none does. A schema that cannot be checked accepts everything. A
+// correction is applied only if the corrected arguments fit the schema, so that it cannot change the meaning of
+// arguments that were right.
 func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (json.RawMessage, bool) {
 	if checker.Check(args) == nil {
 		return args, true
@@ -235,6 +240,7 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 			out = append(out, m)
 			continue
 		}
+		// many models send null for what they leave out
 		if orderedjson.Kind(m.Value) == "null" && !p.required {
 			changed = true
 			continue
@@ -259,6 +265,7 @@ func (p property) coerceValue(v json.RawMessage) (json.RawMessage, bool) {
 	var text string
 	switch orderedjson.Kind(v) {
 	case "string":
+		// the bytes of the string become the value, so that large numbers keep their digits
 		if json.Unmarshal(v, &text) == nil && json.Valid([]byte(text)) && p.acceptsValue(json.RawMessage(text)) {
 			return json.RawMessage(strings.TrimSpace(text)), true
 		}

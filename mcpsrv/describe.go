@@ -45,6 +45,7 @@ func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw 
 	for _, name := range a.Name {
 		t, err := s.resolveTool(set, name)
 		if err != nil {
+			// A wrong name does not spoil the answer about the others; its error is part of the text.
 			failed = err
 			b.WriteString(errorText(err, "") + "\n\n")
 			continue
@@ -55,6 +56,8 @@ func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw 
 			plain.Examples = nil
 			t = &plain
 		}
+		// What depends on the server's options and on searches is added here, so that describeTool depends on the tool
+		// alone.
 		describeTool(&b, set, t, listedName(set, t))
 		if s.needsConfirmation(t) {
 			b.WriteString("A person has to confirm each call of it.\n")
@@ -78,7 +81,8 @@ func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw 
 }
 
 // describeTool writes all that a model needs to call t. name is the one to call it by. Texts of the server are bounded,
-// and put on one line unless they are the description.
+// and put on one line unless they are the description. The order is that in which a model needs the parts: what it is,
+// whether to be careful, what it does, how to call it.
 func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) {
 	fmt.Fprintf(b, "# %s (%s", name, t.Server)
 	if t.Category != "" {
@@ -182,6 +186,7 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
+	// A schema that refers to definitions is useless without them. They are shown once, after all parameters.
 	for _, defs := range []member{{Key: "$defs", Value: schema.Defs}, {Key: "definitions", Value: schema.Definitions}} {
 		if refers && len(defs.Value) > 0 {
 			b.WriteString("where " + defs.Key + " " + sanitize.Clip(orderedjson.Compact(defs.Value), maxDescription/4) +

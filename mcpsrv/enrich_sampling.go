@@ -14,14 +14,15 @@ import (
 	"tooldex/tool"
 )
 
-// writeName is the tool that has the client's own model write, by sampling.
+// writeName is the tool that lets the client's own model write search phrases, by sampling.
 const writeName = "write_utterances"
 
 // Bounds of one request to a client's model.
 const (
 	toolsPerSample  = 10
 	tokensPerSample = 300 // for one tool
-	maxSample       = 1 << 16
+	// of an answer, in bytes
+	maxSample = 1 << 16
 )
 
 // samplePrompt is the system prompt; the tools follow as JSON in the user's message.
@@ -86,6 +87,8 @@ func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest,
 		a.Limit = defaultBatch
 	}
 	by := clientIdentity(req)
+	// A question to the client may end this request and continue with a repeated one (stateless clients), so the work
+	// is wrapped like a call of a tool that asks.
 	out, err := s.runAskingClient(ctx, client, "", retryInput(req.Params.InputResponses, req.Params.RequestState),
 		func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
 			return s.sampleInBatches(ctx, c, by, a.Server, min(a.Limit, maxEnrichBatch), s.relayProgress(ctx, req))
@@ -105,6 +108,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 		return textResult("Every tool here has enough search phrases. There is nothing to write.").raw, nil
 	}
 	var sum proposalReport
+	// Each batch is stored when it is answered, so that a disconnect or a refusal loses only the batch in progress.
 	for part := range slices.Chunk(tools, toolsPerSample) {
 		written, model, err := s.sampleBatch(ctx, c, part)
 		if err != nil {
@@ -119,6 +123,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 			return nil, err
 		}
 		sum.asked += len(part)
+		// a client that repeats its request has no request that progress could belong to
 		if progress != nil && !c.Rounds {
 			progress(tool.Progress{
 				Progress: float64(sum.asked), Total: float64(len(tools)),
@@ -134,6 +139,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.Tool) (written []proposed, model string,
 	err error,
 ) {
+	// The tools go into the user's message as data. The system prompt alone has instructions.
 	params := object{
 		jsonMember("messages", []any{map[string]any{"role": "user", "content": map[string]string{
 			"type": "text",
@@ -168,6 +174,7 @@ func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.
 			Hint: "try again, or write them yourself by the prompt " + enrichPromptName, Err: err,
 		}
 	}
+	// A model may invent names, or name tools that it was not asked about.
 	for _, p := range got.Tools {
 		t, err := s.resolveTool(s.currentSet(), p.Tool)
 		if err == nil && slices.ContainsFunc(tools, func(asked *tool.Tool) bool { return asked.ID() == t.ID() }) {

@@ -15,7 +15,8 @@ import (
 	"tooldex/validate"
 )
 
-// listArgs are the arguments of list_available_tools.
+// listArgs are the arguments of list_available_tools. Cursor is the ID after which the page begins; "" for the first
+// page.
 type listArgs struct {
 	Category        stringList `json:"category"`
 	Server          stringList `json:"server"`
@@ -64,6 +65,7 @@ func (s *Server) listCatalogue(_ context.Context, req *mcp.CallToolRequest, raw 
 	shown, after := 0, 0
 	out := structuredList{Tools: []structuredTool{}}
 	var last tool.ID
+	// All tools are visited even after the page is full, for the total and the number of the remaining ones.
 	for _, t := range set.All() {
 		if !filter.Match(t) {
 			continue
@@ -167,7 +169,7 @@ func (s *Server) listCategories(_ context.Context, req *mcp.CallToolRequest, raw
 	return ownResult(req, a.Structured, strings.TrimRight(b.String(), "\n"), out, nil), nil
 }
 
-// The most bytes that list_tool_categories tells of what a server says of itself, and of all servers together.
+// The most bytes of a server's own text in list_tool_categories, and of all of them together.
 const (
 	maxServerText  = 240
 	maxServerTexts = 6000
@@ -180,6 +182,7 @@ func serverTexts(set *tool.Set) map[string]string {
 		if t.Disabled || t.ServerText == "" || t.Server == last {
 			continue
 		}
+		// tools are sorted by server, so this finds the first tool of each
 		last = t.Server
 		text := sanitize.Clip(oneLine(t.ServerText), min(maxServerText, left))
 		if left -= len(text); left <= 0 {

@@ -14,7 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// searchArgs are the arguments of search_tools.
+// searchArgs are the arguments of search_tools. The zero value of each but Query means its default; see the schema of
+// search_tools. Structured asks for structuredContent beside the text.
 type searchArgs struct {
 	Query    stringList  `json:"query"`
 	Limit    int         `json:"limit"`
@@ -41,6 +42,7 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	if err := checkLimit(a.Limit, tool.MaxLimit); err != nil {
 		return nil, err
 	}
+	// A model needs the signature for its call, and a second request would cost more than the signature.
 	if q.Detail == "" {
 		q.Detail = tool.DetailSignature
 	}
@@ -53,6 +55,7 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	if err != nil {
 		return nil, err
 	}
+	// Both come after the search: the session's list changes, and calls that follow count as evidence for this search.
 	s.enableFound(ctx, req, res)
 	s.recordSearch(req, res)
 	facts := object{{Key: "tooldex/search", Value: searchFacts(res)}}.Bytes()
@@ -152,9 +155,11 @@ func sameElsewhere(h *tool.Hit) string {
 // maxSignature bounds a signature in an answer, in bytes: a tool with fifty parameters must not crowd out the others.
 const maxSignature = 400
 
-// writeHit writes one tool, under the name to call it by. Every text of a server is put on one line.
+// writeHit writes one tool, under the name to call it by. Every text of a server is put on one line. The format is made
+// for few tokens: one line with name, signature, summary, server, category and score.
 func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 	b.WriteString("- " + clientName(h.Exposed, h.Server, h.Name))
+	// the signature begins with the tool's own name, which the name for clients replaces
 	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {
 		b.WriteString(sanitize.Clip(params, maxSignature))
 	}
