@@ -11,4 +11,9 @@
 //
 // Errors are *tool.Error. An error that refuses the token itself, rather than what is asked with it, has [ErrToken] in
 // its chain. No error contains a secret, and only digests of secrets are kept.
+//
+// gate.go ties the parts together: it asks token.go for digests of handed-out tokens, file.go for the file that lists
+// them, and oauth.go for access tokens. oauth.go verifies claims (claims.go) with the keys of an issuer (issuer.go), or
+// asks the issuer about opaque tokens (introspect.go), and maps them to a View by rules (rule.go). principal.go carries
+// the identified party in a context. write.go replaces the file under a lock.
 package access

@@ -20,7 +20,8 @@ import (
 )
 
 // File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …,
-// "expires": …}]}. It holds no secrets. People may edit it too: comments and other members stay.
+// "expires": …}]}. It holds no secrets. People may edit it too: comments and other members stay. Its methods are safe
+// for concurrent use, also by several processes.
 type File struct {
 	Path string // "" means that there is no file
 }
@@ -128,6 +129,7 @@ func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) erro
 		return err
 	}
 	defer unlock()
+	// read under the lock, so that no other edit is lost
 	before, err := f.readBytes()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -224,6 +226,7 @@ func ParseTokens(b []byte) ([]Token, error) {
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, invalidTokens("tokens cannot be read: %s", sanitize.YAMLMistake(err))
 	}
+	// an empty secret would let in requests without a token
 	seen := map[[sha256.Size]byte]string{Digest(""): "no secret"}
 	out := make([]Token, 0, len(file.Tokens))
 	for i, e := range file.Tokens {

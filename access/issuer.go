@@ -22,7 +22,8 @@ import (
 	"tooldex/tool"
 )
 
-// issuer is an authorization server: its metadata and its keys, read when they are first needed.
+// issuer is an authorization server: its metadata and its keys, read when they are first needed. There are two locks so
+// that requests with a known key never wait for the network.
 type issuer struct {
 	name   string
 	at     *url.URL
@@ -72,6 +73,8 @@ func newIssuer(name string, at *url.URL, allow ssrf.Allowed) *issuer {
 // An unknown ID makes the keys be read again, but not often, since anybody can make up IDs. A request with a known ID
 // never waits for that.
 func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
+	// Fresh keys answer at once. Otherwise one request reads them again, while others use the old ones as long as these
+	// are not stale.
 	fit, age := i.matchingKeys(id, algorithm)
 	if len(fit) > 0 && age < keysFresh {
 		return fit, nil
@@ -84,6 +87,7 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	}
 	defer i.asking.Unlock()
 	if time.Since(i.tried) >= keysBetween {
+		// Others wait for this answer, so the end of one request must not cancel it.
 		i.trouble = i.readKeys(context.WithoutCancel(ctx))
 		i.tried = time.Now()
 	}

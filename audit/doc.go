@@ -33,4 +33,11 @@
 //
 // Arguments are not kept, except as a hash under a key that is created once for each directory ([Log.Fingerprint]): it
 // shows which arguments were equal, and without the key nobody can test guesses.
+//
+// # Files
+//
+// log.go appends records (record.go) and decides when they are synced; wrap.go makes them of calls and hash.go replaces
+// arguments and sessions by keyed hashes. lock.go takes the lock between processes and repairs what a dead one left;
+// checkpoint.go reads and writes the head; rotate.go begins files and removes the oldest. read.go follows the records
+// and verify.go checks the chain, both through files.go, which lists files and lines.
 package audit

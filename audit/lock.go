@@ -38,6 +38,7 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	}
 	h, err = readCheckpoint(l.head)
 	var rebuilt bool
+	// The head is a cache of where the chain ends; the files have all of it.
 	if errors.Is(err, errNoHead) {
 		if h, rebuilt, err = l.rebuildCheckpoint(); err == nil && !rebuilt {
 			err = l.beginHead(h)
@@ -50,6 +51,7 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	if err != nil {
 		return checkpoint{}, err
 	}
+	// Another process may have written since this one had the lock.
 	if err := l.catchUp(&h, size); err != nil {
 		return checkpoint{}, err
 	}
@@ -90,6 +92,7 @@ func (l *Log) lockFile() error {
 			return fmt.Errorf("lock: %w", err)
 		}
 		if ok {
+			// A lock on a file that was replaced protects nothing, so the name is looked up again.
 			if _, ok := l.unchangedSize(l.headInfo, headName); ok {
 				return nil
 			}
@@ -166,6 +169,7 @@ func (l *Log) openFile(number int) (int64, error) {
 		return 0, errors.Join(err, f.Close())
 	}
 	l.file, l.fileInfo, l.number = f, info, number
+	// a new file's name must be synced with its directory
 	l.unnamed = l.unnamed || info.Size() == 0
 	return info.Size(), nil
 }
@@ -210,6 +214,7 @@ func (l *Log) catchUp(h *checkpoint, size int64) error {
 		return err
 	}
 	for {
+		// A record belongs to the chain if it is whole, has the next number and the hash of the one before.
 		text, _, whole := bytes.Cut(rest, []byte("\n"))
 		r, err := Decode(text)
 		if !whole || err != nil || r.Seq != h.Seq+1 || r.Prev != h.Hash {
@@ -224,6 +229,8 @@ func (l *Log) catchUp(h *checkpoint, size int64) error {
 	if len(rest) == 0 {
 		return l.writeCheckpoint(*h)
 	}
+	// The bytes stay in the file: nothing that was written is ever removed. The record after them has their hash, so
+	// that Verify can tell them from an insertion.
 	scrap := &Scrap{At: h.Size, Bytes: int64(len(rest)), Hash: hashOf(rest)}
 	h.Size = size
 	if err := l.endLine(h); err != nil {
@@ -263,6 +270,7 @@ func (l *Log) rebuildCheckpoint() (checkpoint, bool, error) {
 	}
 	h := fresh
 	for i, number := range numbers {
+		// The last whole record of the last file is where the chain ends.
 		h.File, h.Size, h.Begun = number, 0, time.Time{}
 		_, err := eachLine(l.filePath(fileName(number)), 0, -1, func(line line) error {
 			r, err := Decode(line.text)

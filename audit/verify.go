@@ -62,6 +62,7 @@ func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error)
 	const tries = 3 // rotation may remove a file between listing and reading it
 	for try := 1; ; try++ {
 		v := &verifier{report: &Report{Dir: dir, Breaks: []Break{}, Notes: []string{}}, anchors: anchors, dir: dir}
+		// Each try starts a new report.
 		err := v.verifyChain(ctx)
 		if err == nil || try == tries || !errors.Is(err, fs.ErrNotExist) {
 			return v.report, err
@@ -69,7 +70,8 @@ func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error)
 	}
 }
 
-// verifier follows a chain from file to file, and fills the report. One verifier does one try.
+// verifier follows a chain from file to file, and fills the report. One verifier does one try. It reads each record
+// once, in order, and keeps no more than the last one, so that logs of any size can be verified.
 type verifier struct {
 	dir     string
 	report  *Report
@@ -137,6 +139,7 @@ func (v *verifier) listSized() ([]sized, error) {
 		if err != nil {
 			return nil, err
 		}
+		// The lock of writers is held only for the list and the sizes; reading takes place without it.
 		l := &Log{o: Options{Dir: v.dir}.withDefaults(), head: f, headInfo: info}
 		if err := l.lockFile(); err != nil {
 			return nil, err
@@ -153,6 +156,7 @@ func (v *verifier) listSized() ([]sized, error) {
 	}
 	switch {
 	case v.known || len(numbers) == 0:
+	// Without any head, removed files at either end cannot be noticed. That itself is reported.
 	case f == nil:
 		v.addBreak(place{headName, 0}, Shortened, "the file was removed, so records may be missing at either end")
 	default:
@@ -194,6 +198,7 @@ func (v *verifier) checkFile(number int, size int64) error {
 		here := place{name, l.number}
 		r, err := Decode(l.text)
 		if err != nil || !l.hasEnd() {
+			// What a line without a record means depends on the records around it, so it is judged at the next record.
 			v.bad = append(v.bad, scrap{here, l.at, bytes.Clone(l.text)})
 			return nil
 		}
@@ -332,6 +337,7 @@ func (v *verifier) checkEnd() {
 	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size &&
 		v.last == v.head.Anchor
 	switch {
+	// A process that died left these bytes; the next writer adds the record about them.
 	case beyond:
 		v.addNote("%s:%d: a record was not written whole; the next one will say so", v.bad[0].file, v.bad[0].line)
 	case len(v.bad) > 0:

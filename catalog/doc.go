@@ -21,4 +21,14 @@
 // Every change goes through Catalog.applyChange: it derives a new state from the current one, lets the indexer make
 // what the tools need to be searchable, writes all of it in one [store.Batch], and publishes the new set and index. A
 // state never changes once it is published, so that readers need no lock. Changes of one Catalog take turns.
+//
+// # Files
+//
+// catalog.go opens and publishes, state.go derives one state from another, view.go shows it. import.go, sync.go and
+// about.go read sources and compare them; edit.go changes overlays, and review.go decides what a person reviews.
+// indexer.go, searchable.go, analyse.go, prepared.go and rivals.go prepare tools for search, in pieces that the store
+// keeps; annotate.go adds derived categories; duplicates.go and copies.go find equal and copied tools. build.go makes
+// the index, and image.go with image_tools.go its file, from which a process starts without preparing anything.
+// switch_model.go embeds for another model, retained.go says which stored data is still needed, and trial.go measures a
+// change in memory.
 package catalog

@@ -12,4 +12,8 @@
 //
 // Mistakes in flags and variables are of type UsageError; mistakes in a file are *tool.Error of code Invalid and name
 // the file and the line.
+//
+// settings.go has the table of settings, config.go the struct that they fill. load.go applies the layers; file.go reads
+// the file and check.go compares it with the schema of schema.go. profiles.go reads profiles, paths.go knows the
+// folders of each platform, and reload.go finds out what a changed file changes.
 package config

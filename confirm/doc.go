@@ -15,4 +15,9 @@
 // that are run. Only the answer yes runs anything. The question consists of the tool's name and the arguments alone,
 // and nothing in them can end its line, hide in it, or be taken for markup. A server's description does not appear in
 // it.
+//
+// # Files
+//
+// rules.go decides which calls need a confirmation, question.go writes the question so that nothing in it can mislead,
+// and guard.go asks it.
 package confirm

@@ -52,6 +52,7 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	}
 	var f ProposalFile
 	d := yaml.NewDecoder(bytes.NewReader(b))
+	// a misspelt key would silently lose its content
 	d.KnownFields(true)
 	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
 		return nil, bad("this is no file of utterances", rewordFormError(err))
@@ -107,7 +108,8 @@ var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b` +
 	`|\b(do not|don't|dont) (call|use|invoke|choose|tell|mention|reveal|ask)\b` +
 	`|\b(instead of|rather than) (the )?(other|any)\b`)
 
-// checker checks proposals against the tools of a view. It serves one call of Propose, Enrich or Try.
+// checker checks proposals against the tools of a view. It serves one call of Propose, Enrich or Try. Accepted
+// utterances are added to said, so that later proposals of the same call are compared with them.
 type checker struct {
 	view     catalog.View
 	an       knowledge.Analyzer
@@ -242,6 +244,7 @@ func (c *checker) checkUtterance(id tool.ID, u string) (text, why string) {
 		c.terms(id.Name())) >= sameAgain {
 		return "", "says no more than the tool's name"
 	}
+	// An utterance that nearly repeats another tool's would take requests from that tool.
 	for _, s := range c.said {
 		switch like := termOverlap(terms, s.terms); {
 		case s.id == id && like >= sameAgain:

@@ -8,4 +8,8 @@
 //
 // What is kept is plain text that gives a model no orders, names no other tool and repeats no other tool's phrase:
 // a proposal comes from a model, and is not trusted.
+//
+// enrich.go stores proposals, and check.go decides which of their texts pass. run.go plans batches and lets a Writer
+// fill them: program.go runs an agent, ollama.go a chat model, and prompt.go has what they are given. trial.go measures
+// what proposals would bring, and enrichment.go lists what is stored.
 package enrich

@@ -51,7 +51,8 @@ func EmptyForm(tools []*tool.Tool) []ProposalEntry {
 	return out
 }
 
-// MakePlan divides entries into batches by server.
+// MakePlan divides entries into batches by server. Sorting is stable, so the least familiar tools of a server stay
+// first.
 func MakePlan(entries []ProposalEntry) (*Plan, error) {
 	sorted := slices.Clone(entries)
 	slices.SortStableFunc(sorted, func(a, b ProposalEntry) int {
@@ -85,6 +86,7 @@ func (p *Plan) Fill(ctx context.Context, w Writer, progress func(done, total int
 ) {
 	for _, batch := range p.Batches {
 		if err := w.Write(ctx, batch); err != nil {
+			// A model that fails at once is not installed or not logged in.
 			if len(filled) == 0 || ctx.Err() != nil {
 				return nil, nil, err
 			}
@@ -121,6 +123,7 @@ func (e *Enricher) Run(ctx context.Context, w Writer, p *Plan, progress func(don
 		}
 		if err != nil {
 			out.Failures = append(out.Failures, err)
+			// failures in a row, since a single one may be an answer in the wrong form
 			if failed++; failed >= maxFailures {
 				break
 			}

@@ -29,4 +29,11 @@
 //     serves, ties counting half.
 //
 // Means are over requests, each counting the same, and do not depend on their order: not even in the last bit.
+//
+// # Files
+//
+// dataset.go, cases.go and tools.go read a set, and runfile.go the answers of other software. run.go collects answers;
+// metrics.go, abstain.go and calibration.go score them, and report.go collects the figures. compare.go sets two reports
+// side by side with intervals from bootstrap.go; gate.go checks figures, and conclusion.go says in a sentence what they
+// mean. text.go, html.go (with charts.go and plots.go), junit.go and reportfile.go write reports.
 package eval

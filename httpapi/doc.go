@@ -26,4 +26,12 @@
 // [Options].Hosts. It refuses pages of other origins. If [Options].Access requires tokens, it refuses requests without
 // a good one; only /healthz, /readyz, the panel's files and the OAuth metadata need none. The caller decides on which
 // address to listen, and whether that needs a token.
+//
+// # Files
+//
+// server.go has the options and routes.go the table of routes, from which openapi.go makes the description.
+// middleware.go and guard.go check requests, token.go identifies who sent them, limits.go, conns.go and answers.go
+// bound what is served at once, and decode.go reads bodies. Each group of operations has a file: search.go, tools.go,
+// select.go, preferences.go, overlay.go, quarantine.go, operate.go, audit.go, learn.go and metrics.go. problem.go and
+// outcomes.go turn errors into answers.
 package httpapi

@@ -48,7 +48,8 @@ const (
 )
 
 // fieldWriter appends fields to b: a tag, the length of the value as a varint, and the value. Readers skip tags that
-// they do not know, so that a newer process can add fields.
+// they do not know, so that a newer process can add fields. Zero values are left out, so that a field costs nothing
+// where it does not apply.
 type fieldWriter struct{ b []byte }
 
 // putBytes appends a field; an empty value is left out.
@@ -87,6 +88,7 @@ func (w *fieldWriter) putIDs(tag byte, list []tool.ID) {
 func eachField(b []byte, fn func(tag byte, v []byte) error) error {
 	for len(b) > 0 {
 		n, used := binary.Uvarint(b[1:])
+		// the length is checked before it is used, since a damaged one can be anything
 		if used <= 0 || n > uint64(len(b)-1-used) {
 			return errShort
 		}
@@ -154,6 +156,7 @@ func encodeUse(u *use) []byte {
 	w.putNumbers(tagWords, r.words)
 	if len(r.vector) > 0 {
 		w.putNumbers(tagModel, []uint32{r.model})
+		// the scale comes first, then a signed byte for each component
 		b := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(r.vector)), math.Float32bits(r.scale))
 		for _, x := range r.vector {
 			b = append(b, byte(x))
@@ -173,6 +176,7 @@ func encodeUse(u *use) []byte {
 // all else may be missing.
 func decodeUse(b []byte) (*use, error) {
 	u := &use{reading: &reading{}}
+	// Entries of newer processes may lack or add fields; only what identifies the evidence is required.
 	err := eachField(b, u.decodeField)
 	if err == nil && (u.tool == "" || u.kind < Called || u.kind > Replayed || u.count == 0) {
 		err = errors.New("evidence without a tool, a kind or a count")

@@ -29,4 +29,11 @@
 //
 // Hashes of words keep a request from being read by eye, not from being guessed by one who hashes a dictionary.
 // Forgotten bytes may stay in free pages of the file until they are used again.
+//
+// # Files
+//
+// learner.go has the options and the life of a Learner. record.go queues what happens and session_tracker.go relates
+// calls to searches; evidence.go and evidence_store.go keep the evidence, and codec.go encodes it. model.go turns the
+// evidence of a profile into a model, cross_validate.go decides how far to trust it, and lift.go applies it to a
+// search. manage.go and forgotten.go approve and forget, report.go lists.
 package learn

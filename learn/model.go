@@ -30,7 +30,9 @@ const (
 )
 
 // profileModel is the evidence of one profile in the form that lifts need. It is immutable after crossValidate, and
-// shared by searches; only bound, a cache, changes.
+// shared by searches; only bound, a cache, changes. A lift is the logarithm of how much likelier a tool is for this
+// request than for any, by the words of the request and by its vector, times gain and trust. Tools without enough
+// evidence have no lift.
 type profileModel struct {
 	tools  []tool.ID
 	gain   []float32 // by tool, 0 to 1: how far the amount of evidence supports its lift
@@ -38,6 +40,7 @@ type profileModel struct {
 	floor  []float32 // by tool: least share of the lift, set by an operator's approval
 	// words has the range of posts for the hash of each word.
 	words map[uint32]span
+	// posts has the entries of all words, one word after the other, each sorted by tool.
 	posts []post
 	dims  int
 	rows  []float32 // dims floats a tool: its mean request, less that of all
@@ -82,6 +85,7 @@ func newTraining(b *evidenceStore, profile string, now time.Time, fingerprint ui
 			requests[string(a.tool)+requestName(a.request)] = true
 		}
 	}
+	// Age counts in whole days, so that the model changes once a day and not with every search.
 	today := now.UnixMilli() / day
 	for _, k := range slices.Sorted(maps.Keys(b.uses)) {
 		u := b.uses[k]
@@ -89,6 +93,8 @@ func newTraining(b *evidenceStore, profile string, now time.Time, fingerprint ui
 			continue
 		}
 		age := float64(max(0, today-u.last/day)) * day
+		// The count enters as a logarithm: a request that one client repeats a hundred times is not a hundred pieces of
+		// evidence.
 		w := u.kind.weightOf() * (1 + math.Log2(float64(u.count))) * math.Exp2(-age/float64(halfLife.Milliseconds()))
 		if requests[string(u.tool)+requestName(u.request)] {
 			w *= askedFor
@@ -142,6 +148,7 @@ func (t *training) toolsWithEvidence() []tool.ID {
 	for id, s := range all {
 		n := 0
 		for _, sessions := range s.requests {
+			// a single request, however often it was made, does not make evidence enough
 			n += min(len(sessions), mostOfOne)
 		}
 		if t.approved[id] || n >= least && len(s.requests) >= leastRequests && len(s.sessions) >= leastSessions {
@@ -219,6 +226,7 @@ func (t *training) countPairs(tools int, hashes map[uint32]int32) *pairCounts {
 			}
 			continue
 		}
+		// Evidence for tools without enough support still counts for how common a word is.
 		c.total += u.weight
 		for _, w := range u.reading.words {
 			c.overall[w] += u.weight
@@ -234,6 +242,8 @@ func (t *training) countPairs(tools int, hashes map[uint32]int32) *pairCounts {
 		if u.kind == Wrong {
 			continue
 		}
+		// A tool that was shown near the top and not called says something about the words of the request, even if
+		// another tool was called.
 		for _, f := range u.reading.found[:min(len(u.reading.found), passedOver)] {
 			other, ok := hashes[f.tool]
 			if !ok || other == u.tool {
@@ -284,6 +294,7 @@ func (m *profileModel) placeWords(c *pairCounts) {
 	for _, key := range slices.Sorted(maps.Keys(c.words)) {
 		word, t := uint32(key>>32), int32(uint32(key))
 		n := c.words[key]
+		// The rates are smoothed: with little evidence a word is taken to be as likely for the tool as for all.
 		rate := c.overall[word] / (c.total + unseen)
 		if rate == 0 { // only in refusals
 			rate = .5 / (c.total + unseen)
@@ -348,6 +359,7 @@ func (m *profileModel) placeVectors(t *training, c *pairCounts) {
 	}
 	m.rows, m.bias = make([]float32, len(sums)), make([]float32, len(m.tools))
 	for i := range m.tools {
+		// evidence against a tool counts in the divisor and with a negative sign in the sum
 		n := max(c.n[i]+c.refused[i], 1e-9)
 		var bias float64
 		for k := range mean {

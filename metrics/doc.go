@@ -16,4 +16,10 @@
 //
 // Counts are kept by the minute for an hour, by the hour for a week, and in total. The texts of searches are not
 // stored: the process that answered them remembers a bounded number of those that found nothing.
+//
+// # Files
+//
+// wrap.go counts searches and calls, in slots of time (slot.go, counts.go, histogram.go). meter.go adds what was
+// counted to the disk every few seconds. report.go and summary.go sum up a window of time, and prometheus.go writes
+// what a scrape gets.
 package metrics

@@ -36,4 +36,12 @@
 // The same tool beside the same tools yields the same findings. A [Scanner] is safe for concurrent use. The time is
 // proportional to the length of the tool, for any content. A tool without findings is not thereby harmless: rules
 // cover what attackers are known to write, and other words exist. docs/scanner.md reports how many attacks are found.
+//
+// # Files
+//
+// scan.go orders the checks, texts.go lists the texts of a tool, finding.go and rules.go say what is found. words.go
+// splits text, and lexicon.go, meanings.go and grammar.go give words their classes. patterns.go, intents.go and
+// influence.go hold the patterns, which match.go matches; likely.go applies the trained model, joined.go looks across
+// texts. hidden.go, encoded.go, markup.go, confusables.go, neighbours.go and shadow.go are the checks without patterns.
+// results.go scans results, change.go compares forms, review.go lists what a person decides.
 package scan

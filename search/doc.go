@@ -8,4 +8,10 @@
 //
 // The same snapshot and query give the same answer, to the byte, as long as Usage, Servers and Learned say the same. An
 // Engine is safe for concurrent use and keeps nothing of a query.
+//
+// engine.go answers queries and parts.go splits them. rank.go scores and orders, with rough.go for large catalogues,
+// named.go for names, learned.go for evidence of use, deprecated.go and duplicates.go for what must rank behind.
+// evidence.go and confidence.go estimate whether anything fits, with the weights of weights.go and talk.go; advice.go
+// says what to try otherwise. several.go ranks several needs, hits.go describes the result, explain.go explains it, and
+// judge.go exposes the evidence for fitting.
 package search

@@ -13,4 +13,9 @@
 //	res, err := s.Select(ctx, Query{Message: "open a merge proposal", Format: FormatAnthropic})
 //
 // All of them are safe for concurrent use. None starts a goroutine.
+//
+// policy.go restricts catalogues, searchers and callers; preferences.go and preference_keeper.go hold what profiles
+// prefer. selector.go selects: needs.go finds the tools that a message calls for, through message_cache.go,
+// conversation.go remembers what a conversation had, and builder.go applies the bounds. format.go writes tools for each
+// provider, with format_schema.go, format_gemini.go and format_verify.go.
 package selection

@@ -38,7 +38,8 @@ func inspectFeatures(ctx context.Context, c *catalog.Catalog, f upstream.Feature
 }
 
 // heldFeatures hides prompts and resources that are held, and cleans and marks the others. It is the only way from a
-// view to what servers offer beside tools.
+// view to what servers offer beside tools. It belongs to one view and is safe for concurrent use. Judging is cached by
+// list and ledger, since clients list features often and they change rarely.
 type heldFeatures struct {
 	next    selection.Upstreams
 	catalog *catalog.Catalog
@@ -74,6 +75,7 @@ func (h *heldFeatures) serve(f upstream.Features) servedFeatures {
 	if len(f.Prompts)+len(f.Resources)+len(f.Templates) == 0 {
 		return servedFeatures{from: f, to: f}
 	}
+	// Without the lock: inspecting may write to the store.
 	ledger := h.ledgerOf(f)
 	h.mu.Lock()
 	last, ok := h.served[f.Server]
@@ -128,6 +130,7 @@ func (s *servedFeatures) serveItems(k trust.Kind, items []json.RawMessage) []jso
 				continue
 			}
 		}
+		// cleaned after judging, because cleaning removes what makes an item suspicious
 		raw = sanitize.Strings(raw)
 		if warning != "" {
 			raw = warnOfItem(raw, warning)
@@ -169,6 +172,7 @@ func (h *heldFeatures) Forward(ctx context.Context, r upstream.Request) (json.Ra
 	default:
 		return raw, nil
 	}
+	// Contents come from servers as results of tools do, and are judged like them.
 	raw, withheld := h.content.Judge(r.Server, member, raw, false)
 	if withheld != "" {
 		return nil, &tool.Error{Code: tool.Denied, Op: "forward", Msg: strings.TrimPrefix(withheld, "denied: ")}
@@ -192,6 +196,7 @@ func (h *heldFeatures) checkRequest(r upstream.Request) error {
 		return nil
 	}
 	served := h.serve(h.next.Features()[i])
+	// requests name a prompt directly, or in ref for completions
 	if name := p.Name + p.Ref.Name; name != "" {
 		return served.checkHeld(trust.Prompt, name, name)
 	}
@@ -217,6 +222,7 @@ func (s *servedFeatures) checkHeld(k trust.Kind, name, what string) error {
 // checkTemplates returns a Denied error for a URI that only a held template could have made, and under the policy
 // Strict for any that was not approved. A URI that a served template fits is served.
 func (s *servedFeatures) checkTemplates(uri string, policy trust.Policy) error {
+	// A URI is compared with the listed resources first, then with the templates.
 	fits := func(key string, items []json.RawMessage, match func(own, uri string) bool) bool {
 		return slices.ContainsFunc(items, func(raw json.RawMessage) bool { return match(memberText(raw, key), uri) })
 	}

@@ -6,4 +6,8 @@
 //
 // Decisions are shared by all processes; the policy is each process's own. A tool of a trusted server is never scanned
 // or held. Reasons never quote the tool, since a model reads them.
+//
+// ledger.go holds the decisions and what follows from them under each policy; inspection.go makes them during a sync.
+// features.go and about.go do the same for prompts, resources, templates and servers' own texts, by the rules for
+// tools; content.go judges results and other contents.
 package trust

@@ -33,7 +33,8 @@ const (
 	maxFeatureName = sanitize.MaxText
 )
 
-// featureSet is what was decided about the features of one kind. It never changes.
+// featureSet is what was decided about the features of one kind. It never changes. Features have decisions of their
+// own, apart from those of tools, since a prompt and a tool may have the same name.
 type featureSet struct {
 	decisions map[tool.ID]*decision
 	offered   map[tool.ID]offeredFeature // as the servers offered them when they were last inspected
@@ -77,7 +78,8 @@ func itemsOf(f upstream.Features, k Kind) []json.RawMessage {
 
 // FeatureForm returns what a server says of a feature in the form in which it is judged: its name or URI as the name of
 // a tool, a prompt's arguments as its parameters, and everything else as _meta. It returns false for an item that is
-// not served: one without a name, with hidden characters in it, with a member twice, or too large.
+// not served: one without a name, with hidden characters in it, with a member twice, or too large. The judge knows
+// tools only. In this form every text of a feature is scanned, and a change of any of them changes the hash.
 func FeatureForm(k Kind, server string, raw json.RawMessage) (Form, bool) {
 	o, err := orderedjson.ParseObject(raw)
 	if err != nil || len(raw) > maxFeature {
@@ -88,6 +90,7 @@ func FeatureForm(k Kind, server string, raw json.RawMessage) (Form, bool) {
 	into := map[string]*string{"title": &t.Title, "description": &t.Description, nameKey(k): &t.Name}
 	rest := orderedjson.Raw{}
 	for _, m := range o {
+		// Parsers differ in which of two equal members they take, so the scanned one may not be the one in use.
 		if seen[m.Key] {
 			return Form{}, false
 		}
@@ -192,6 +195,7 @@ func (l *Ledger) InspectFeatures(now time.Time, scanner func() *scan.Scanner, f 
 	if l.Trusts(f.Server) {
 		return nil
 	}
+	// The first contact with a server is judged as an addition of all, not as a change of many.
 	first := true
 	for _, k := range Kinds() {
 		for id := range l.features[k].offered {
@@ -217,6 +221,7 @@ func (l *Ledger) inspectForms(k Kind, now time.Time, scanner func() *scan.Scanne
 	first bool, changes map[tool.ID][]byte,
 ) {
 	set := l.features[k]
+	// The rules for tools apply to features unchanged; only where decisions are stored differs.
 	n := l.ledgerOf(k).Inspect(now, scanner, func(id tool.ID) bool { _, ok := set.offered[id]; return ok })
 	n.unnamed = true
 	forms := map[tool.ID]Form{}
@@ -236,6 +241,7 @@ func (l *Ledger) inspectForms(k Kind, now time.Time, scanner func() *scan.Scanne
 		}
 		stored++
 		if _, ok := forms[id]; !ok {
+			// The decision outlives the feature, so that a server cannot shed it by withdrawing the feature.
 			n.Removed(have.Form)
 			changes[featureKey(k, id)] = encodeFeature(n.decisionOf(id), nil, now)
 		}
@@ -300,6 +306,7 @@ func withFeatures(before map[Kind]featureSet, changes map[tool.ID][]byte) map[Ki
 		if b == nil {
 			continue
 		}
+		// a record of a damaged or newer store: held until a person decides
 		if json.Unmarshal(b, r) != nil {
 			out[k].decisions[id] = lostDecision()
 			continue

@@ -84,6 +84,7 @@ func prepareSchema(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	if len(schema) == 0 || len(schema) > maxSchema {
 		return nil, nil, fmt.Errorf("schema has %d bytes", len(schema))
 	}
+	// UseNumber keeps the digits of large limits.
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
 	var root map[string]any
@@ -102,6 +103,7 @@ func prepareSchema(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	}
 	delete(root, "$id") // the library refuses a relative one, and nothing outside refers to it
 	g := &graph{at: map[string]int{}}
+	// Three passes: collect the parts, resolve references between them, then bound the work.
 	if _, err := g.addSchema(root, "", 0); err != nil {
 		return nil, nil, err
 	}
@@ -145,6 +147,7 @@ func (g *graph) addSchema(v any, pointer string, depth int) (int, error) {
 	if !ok { // true, false, or something that the library will refuse
 		return i, nil
 	}
+	// Each makes the target of a reference depend on where the check came from, which the graph does not model.
 	for _, key := range []string{"$dynamicRef", "$recursiveRef", "$id"} {
 		if _, ok := s[key]; ok {
 			return 0, errors.New("schema has a " + key)
@@ -177,6 +180,7 @@ func (g *graph) addHeld(v any, pointer string, depth int, named bool) ([]int, er
 			return []int{i}, err
 		}
 		for key, part := range v {
+			// as JSON pointers escape them
 			parts[strings.NewReplacer("~", "~0", "/", "~1").Replace(key)] = part
 		}
 	case []any:
@@ -248,6 +252,8 @@ func (g *graph) computeWork() error {
 			for _, c := range n.inside {
 				most = max(most, before[c])
 			}
+			// A value costs one step for the part itself, the most expensive of its members, and all parts that look at
+			// the same value.
 			work := 1 + most
 			for _, c := range n.same {
 				work = min(work+now[c], maxWork+1)
@@ -313,6 +319,7 @@ func (g *graph) workFor(v any) int {
 		return maxWork + 1
 	}
 	work := g.work[min(depth, len(g.work)-1)]
+	// the product could overflow
 	if work > maxWork/values {
 		return maxWork + 1
 	}

@@ -7,4 +7,8 @@
 //
 // Schemas and other JSON keep their bytes. Every error is a *tool.Error with code Invalid that names the file and,
 // where one is at fault, the line.
+//
+// readfile.go decides by the content which reader a file gets. node.go makes YAML and JSON look alike to catalogue.go,
+// overlay.go and fields.go; json.go reads dumps without building values (dump.go); mcpservers.go and codex.go read what
+// clients configure; files.go lists folders and archives.
 package sources

@@ -8,4 +8,7 @@
 //
 // What a tool ought to be found by is a list of [Request]s that the caller has: labelled by people, declared with the
 // tool, or borrowed from tools of its kind.
+//
+// inspector.go reads the words of all tools once. explain.go, collide.go and describe.go search and compare, advise.go
+// turns what they find into advice, draft.go writes requests for review, and text.go prints all of it.
 package inspect
