@@ -59,7 +59,7 @@ func lockFile(path string) (unlock func(), err error) {
 		if time.Now().After(until) {
 			return nil, &tool.Error{
 				Code: tool.Unavailable, Op: "write tokens",
-				Msg: fmt.Sprintf("another process is changing %s", path), Hint: "try again; if nobody does, remove " +
+				Msg: fmt.Sprintf("another process is changing %s", path), Hint: "try again; if no process does, remove " +
 					lock,
 			}
 		}

@@ -32,7 +32,7 @@
 // process died is kept, and the next record says so.
 //
 // Arguments are not kept, except as a hash under a key that is created once for each directory ([Log.Fingerprint]): it
-// shows which arguments were equal, and without the key nobody can test guesses.
+// shows which arguments were equal, and without the key guesses cannot be tested.
 //
 // # Files
 //

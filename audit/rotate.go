@@ -7,7 +7,7 @@ import (
 // rotateFiles continues the chain in a new file, and removes files beyond MaxFiles. The caller has the lock.
 //
 // The new file exists before the head names it, and the head records what is removed before it is gone: wherever a
-// process dies, the next one finds a chain that goes on.
+// process dies, the next one finds a chain that it can continue.
 func (l *Log) rotateFiles(h *checkpoint) error {
 	if err := l.checkFault("list"); err != nil {
 		return err

@@ -251,7 +251,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 		batch.DropVectors, batch.DropAnalyses = st.takeUnneeded()
 	}
 	gen, err := c.o.Store.Write(ctx, batch)
-	// A disk that is full or read-only keeps nobody from searching.
+	// Searches work even if the disk is full or read-only.
 	if err != nil && tool.CodeOf(err) == tool.Internal && !decided {
 		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error",
 			err)

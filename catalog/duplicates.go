@@ -156,7 +156,7 @@ const minCommonShare = .4
 // linear. A name of that many different tools is no evidence.
 const maxCompared = 64
 
-// copiedServers returns the pairs of servers that have so many tools in common that one may be a copy of the other.
+// copiedServers returns the pairs of servers with enough tools in common that one may be a copy of the other.
 func (f *duplicateFinder) copiedServers() map[pair]bool {
 	sizes, common := map[string]int{}, map[pair]int{}
 	for _, t := range f.tools {

@@ -219,7 +219,7 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	} else {
 		err = writeImage(path, key, st, snap.Set(), flatfile.Parts(sections...))
 	}
-	if errors.Is(err, store.ErrChanged) { // whoever changed it writes the next
+	if errors.Is(err, store.ErrChanged) { // the process that changed it writes the next image
 		return nil
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ type Model struct {
 	Base    *knowledge.Base
 	Encoder knowledge.Encoder
 	// NoBorrow restricts every tool to its own words and its own vector, as Tool.NoBorrow does for one. Base then only
-	// tells which archetypes the tools resemble.
+	// shows which archetypes the tools resemble.
 	NoBorrow bool
 }
 

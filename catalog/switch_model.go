@@ -11,15 +11,15 @@ import (
 	"tooldex/tool"
 )
 
-// Use makes the tools searchable by another model, while the one in use goes on answering, and then puts the other in
+// Use makes the tools searchable by another model, while the one in use continues to answer, and then puts the other in
 // its place. It blocks, as long as embedding takes, and keeps neither readers nor changes waiting for more than the
 // last step. Progress may be nil; it is called on the caller's goroutine.
 //
 // From then on, what comes new or changes is found by words until Use is called again: a model that may be slow or gone
 // keeps no change waiting. So call it now and then; when nothing is missing, or there are no tools, it does nothing.
 //
-// What is embedded is stored as it comes, so that a call that was stopped or that failed goes on where it ended when it
-// is made again, also by another process. The error is Timeout when ctx ends first, that of the model, or one of the
+// What is embedded is stored as it comes, so that a call that was stopped or that failed continues where it ended when
+// it is made again, also by another process. The error is Timeout when ctx ends first, that of the model, or one of the
 // store; then the model in use stays.
 func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total int)) error {
 	if m.Embedder == nil {
@@ -61,7 +61,7 @@ func contextError(ctx context.Context, err error) error {
 	}
 	return &tool.Error{
 		Code: tool.Timeout, Op: "use model", Msg: "stopped before all tools were embedded",
-		Hint: "what is embedded is kept; it goes on from there", Err: err,
+		Hint: "what is embedded is kept; the next attempt continues from there", Err: err,
 	}
 }
 

@@ -30,7 +30,7 @@ type Report struct {
 	Removed   []tool.ID `json:"removed,omitempty"`
 	Unchanged int       `json:"unchanged"`
 	Stale     bool      `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
-	// Held lists those of Added and Changed that nobody can use until they are approved.
+	// Held lists those of Added and Changed that cannot be used until they are approved.
 	Held     []tool.ID          `json:"held,omitempty"`
 	Findings []sanitize.Finding `json:"findings,omitempty"` // what was wrong with single tools
 }
@@ -290,7 +290,7 @@ type comparison struct {
 	rewritten bool // it changed most of its texts at once
 }
 
-// isRewritten reports whether a source that has so many stored tools changed most of their texts at once.
+// isRewritten reports whether a source with this number of stored tools changed most of their texts at once.
 func (d *syncDiff) isRewritten(o *offer, stored int) bool {
 	changed := 0
 	for _, t := range o.tools {

@@ -280,7 +280,7 @@ func (s Setting) assignValue(field reflect.Value, v any) error {
 	return nil
 }
 
-// wantedNumber returns the remedy for a bad number. Bounds that nobody means to reach are not named.
+// wantedNumber returns the remedy for a bad number. Bounds that no sensible value reaches are not named.
 func (s Setting) wantedNumber() string {
 	switch {
 	case s.Max == 0:

@@ -266,7 +266,7 @@ func (m *OpenAI) checkWidth(n int) int {
 func (m *OpenAI) unusableAnswer(what string) error {
 	return &Error{
 		Kind: ErrVectors, Msg: fmt.Sprintf("model %s at %s %s", m.o.Model, m.o.URL, what),
-		Hint: "see whether it is an embedding model, and has so many dimensions",
+		Hint: "check that it is an embedding model and has this number of dimensions",
 	}
 }
 
@@ -286,7 +286,7 @@ func (m *OpenAI) refusedAnswer(status int, body []byte) error {
 	case http.StatusTooManyRequests:
 		e.Hint = "wait, or see the limits of the account"
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		e.Hint = "see whether the model takes so many dimensions, and texts of such length"
+		e.Hint = "check whether the model accepts this number of dimensions, and texts of this length"
 	}
 	return e
 }

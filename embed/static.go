@@ -107,7 +107,7 @@ func (s *Static) sumRows(out *[Dims]float64, text string, limit, side int, scale
 	a.addNormalized(out, total, scale)
 }
 
-// Query writes the vector of a request into the first Dims places of into, which must have so many. It allocates
+// Query writes the vector of a request into the first Dims places of into, which must be that long. It allocates
 // nothing.
 func (s *Static) Query(text string, into []float32) {
 	into = into[:Dims]
@@ -118,7 +118,7 @@ func (s *Static) Query(text string, into []float32) {
 	}
 }
 
-// Document writes the vector of a tool into the first Dims places of into, which must have so many. It allocates
+// Document writes the vector of a tool into the first Dims places of into, which must be that long. It allocates
 // nothing.
 func (s *Static) Document(d Document, into []float32) {
 	into = into[:Dims]

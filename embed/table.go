@@ -49,7 +49,7 @@ type Static struct {
 	mask uint32
 	// number of rows, buckets included
 	count   int
-	buckets uint32 // the last so many rows stand for characters that no row spells, by hash
+	buckets uint32 // this many rows at the end stand for characters that no row spells, by hash
 	mix     [fields]float64
 	model   Model
 	whole   []byte

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxTokens bounds the rows that one text is read for. A sum of so many rows at full weight fits 32 bits.
+// maxTokens bounds the rows that one text is read for. A sum of that many rows at full weight fits 32 bits.
 const maxTokens = 256
 
 // tokenBag is the rows of one text, in order. Numbers fit 16 bits, since maxRows does.

@@ -58,7 +58,7 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 		return nil, bad("this is no file of utterances", rewordFormError(err))
 	}
 	if len(f.Enrich) == 0 || len(f.Enrich) > maxProposals {
-		return nil, bad(fmt.Sprintf("it speaks of %d tools", len(f.Enrich)), nil)
+		return nil, bad(fmt.Sprintf("it has entries for %d tools", len(f.Enrich)), nil)
 	}
 	out := make([]tool.Proposal, len(f.Enrich))
 	for i, e := range f.Enrich {

@@ -11,7 +11,7 @@ import (
 	"tooldex/tool"
 )
 
-// A batch is what a model is asked at once. Its tools are of one server, so that it can tell them apart.
+// toolsPerBatch bounds the tools of one prompt. They are of one server, so that the model can distinguish them.
 const toolsPerBatch = 12
 
 // What one tool costs beside its description, in tokens: the answer, as measured on answers of ten requests and eight

@@ -19,7 +19,7 @@ const ownHeldOut = 3
 // the requests of Own, so that Own is a fair test.
 type Trial struct {
 	*catalog.Trial
-	Own []catalog.Question // requests of the proposal, for the tools that it speaks of
+	Own []catalog.Question // requests of the proposal, for the tools that it names
 }
 
 // Try makes in memory what Enrich would store, to be measured, and returns it with the findings of Enrich. The trial is

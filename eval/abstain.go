@@ -20,7 +20,7 @@ type Refusal struct {
 	Queries int `json:"queries"`
 	// share of those answered with confidence, wrongly; nil if the answers did not say
 	Confident *float64 `json:"confident"`
-	AUROC     *float64 `json:"auroc"` // nil without answerable requests to tell them from
+	AUROC     *float64 `json:"auroc"` // nil without answerable requests to compare with
 	// Refused is the share with a first score below the highest threshold that keeps 95 % of the answerable ones.
 	Refused *float64 `json:"refusedAt95"`
 }

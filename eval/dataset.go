@@ -39,7 +39,7 @@ type Case struct {
 	Lang     string
 	Split    string
 	NearMiss bool // no tool serves, although the catalogue knows the request's words
-	// Unreviewed is set where the file has "reviewed": false: nobody has checked the labels yet. The request counts all
+	// Unreviewed is set where the file has "reviewed": false: the labels were not checked yet. The request counts all
 	// the same, and Report.Unreviewed is the number of these.
 	Unreviewed bool
 }

@@ -54,7 +54,7 @@ func (m *htmlWriter) writeTable(rows [][]string, wordy ...int) {
 	m.writeFormat("</table></div>\n")
 }
 
-// A page is small enough to be mailed: it lists requests until it has so many bytes, and cuts each text to so many
+// A page is small enough to be mailed: it lists requests up to a number of bytes, and cuts each text to a number of
 // characters.
 const (
 	mostBytes   = 270_000

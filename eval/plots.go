@@ -117,7 +117,7 @@ func (r *Report) latencyPlot() (picture, error) {
 	return pic, err
 }
 
-// tokenPlot shows the share of answers that cost at most so many tokens.
+// tokenPlot shows the share of answers that cost at most a number of tokens.
 func (r *Report) tokenPlot() (picture, error) {
 	if r.Tokens == nil || len(r.tokens) == 0 {
 		return picture{}, nil

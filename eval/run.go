@@ -22,7 +22,7 @@ type Options struct {
 	Mode   tool.Mode
 	Split  string   // only requests of this split; "" means all
 	Kinds  []string // only requests of these kinds; empty means all
-	Sample int      // only so many requests, always the same ones; a smaller sample is part of a larger; 0 means all
+	Sample int      // only this many requests, always the same ones; a smaller sample is part of a larger; 0 means all
 	Limit  int      // how deep to rank, at most tool.MaxLimit; 0 means DefaultDepth
 	// Answer is how many tools an agent would ask for: time and tokens are taken of such an answer, which is a search
 	// of its own before the deep one. 0 means tool.DefaultLimit. -1 asks only once, for rankings alone: time is then

@@ -55,7 +55,7 @@ func (s *session) callTool(ctx context.Context, who *caller, c tool.Call, timeou
 	}
 	raw, retry, err := s.exchangeRaw(ctx, x, timeout)
 	if hasCode(err, mcp.CodeHeaderMismatch) {
-		// The server wants arguments repeated in headers, which the SDK does for tools that it has seen listed.
+		// The server requires arguments repeated in headers, which the SDK does for tools that it has seen listed.
 		if _, _, listErr := s.listTools(ctx, timeout, s.recorder.logger); listErr == nil {
 			raw, retry, err = s.exchangeRaw(ctx, x, timeout)
 		}

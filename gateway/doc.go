@@ -1,7 +1,7 @@
 // Package gateway keeps connections to upstream MCP servers and forwards calls to them.
 //
 // A [Gateway] gets server configurations by [Gateway.Set] and calls by [Gateway.Call]. A server is a child process that
-// speaks over its standard streams, or is reached over streamable HTTP or SSE. The first use starts it, once however
+// speaks over its standard streams, or is reached over streamable HTTP or SSE. The first use starts it, once, however
 // many callers wait for it. After it ended, the next call starts it again. After a failed start, calls fail at once
 // with the reason, for a pause that grows with each failure. An idle server is stopped after a while, unless its
 // configuration says to keep it running: then [Gateway.Wake] starts it. One server never waits for another.

@@ -182,7 +182,7 @@ func (s *session) describeClient(c *tool.Client, meta mcp.Meta) {
 	}
 }
 
-// followClient sets the log level that the client wants on a server of the older protocols, if it differs from the last
+// followClient sets the log level that the client set on a server of the older protocols, if it differs from the last
 // one. A server that refuses is not asked for the same level again. Failures are logged, and do not fail the call.
 func (s *session) followClient(ctx context.Context, c *tool.Client) {
 	if c == nil || c.LogLevel == "" || s.isModern() {

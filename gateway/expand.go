@@ -54,8 +54,7 @@ func CheckVariables(s upstream.Server, lookup func(string) (string, bool)) error
 	return err
 }
 
-// expander fills in the variables of one configuration. After an error it goes on, and its
-// results are not used.
+// expander fills in the variables of one configuration. After an error it continues, and its results are not used.
 type expander struct {
 	server string
 	lookup func(string) (string, bool)

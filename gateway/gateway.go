@@ -202,8 +202,8 @@ func (g *Gateway) Upstream(name string) (*Upstream, bool) {
 // A request that the server cannot have begun to work on, because it had ended or no longer knows the session, is sent
 // once more after a restart; any other is sent once. Errors are *tool.Error: NotFound for an unknown server or tool,
 // Invalid for arguments that are no object, that the server refuses, and for results larger than 32 MiB; Denied if the
-// server wants authorization; Timeout; Unavailable if the server cannot be started, ended during the call, or is busy.
-// A JSON-RPC error of the server is in the chain as *jsonrpc.Error.
+// server requires authorization; Timeout; Unavailable if the server cannot be started, ended during the call, or is
+// busy. A JSON-RPC error of the server is in the chain as *jsonrpc.Error.
 func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
 	if err := checkCall(c); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 // usage describes a use of a server. The zero value is a listing by this program itself.
 type usage struct {
-	client  *tool.Client // nil if nobody who can be asked
+	client  *tool.Client // nil for a caller that cannot be asked
 	listens bool         // to what the server says meanwhile
 	counts  bool         // as a reason to keep the server running
 }

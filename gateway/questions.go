@@ -145,7 +145,7 @@ func (a asker) markError(rpc *jsonrpc.Error) *jsonrpc.Error {
 	return &out
 }
 
-// capabilities returns what the server is told of the capabilities of a client.
+// capabilities returns the capabilities of a client as the server gets them.
 func (a asker) capabilities(said json.RawMessage) json.RawMessage {
 	if o, err := orderedjson.ParseObject(said); err == nil && !a.roots && o.Has("roots") {
 		return o.Without("roots").Bytes()

@@ -38,7 +38,7 @@ type wireRecorder struct {
 	broken atomic.Bool // breach was called: nothing of the server counts any more
 
 	lastToken atomic.Int64
-	dropped   atomic.Int64 // notifications that nobody gets
+	dropped   atomic.Int64 // notifications without a receiver
 }
 
 // newWireRecorder returns a recorder for one session. scrub may be nil, to redact nothing.
@@ -283,7 +283,7 @@ func (t *wireRecorder) deliverProgress(params json.RawMessage) {
 	t.mu.Lock()
 	f := t.progress[token]
 	t.mu.Unlock()
-	if f == nil { // a finished call, or nobody asked
+	if f == nil { // a finished call, or one without progress
 		t.dropped.Add(1)
 		return
 	}

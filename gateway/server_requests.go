@@ -29,7 +29,7 @@ type serverRequests struct {
 	server string
 	grace  time.Duration
 	alive  context.Context // ends the waiting
-	rate   *rate.Limiter   // of the messages that nobody asked for
+	rate   *rate.Limiter   // of unsolicited messages
 
 	mu    sync.Mutex
 	open  map[jsonrpc.ID]int // bytes of each
@@ -95,7 +95,7 @@ func (r *serverRequests) endRequest(id jsonrpc.ID) {
 	}
 }
 
-// waitForRate waits until one more message that nobody asked for may be read, or the connection is closed.
+// waitForRate waits until one more unsolicited message may be read, or the connection is closed.
 func (r *serverRequests) waitForRate() { _ = r.rate.Wait(r.alive) }
 
 // tooManyError returns the Unavailable error that ends the connection. What completes "the server …".

@@ -36,7 +36,7 @@ type session struct {
 	local  bool                        // it speaks stdio
 	broken func(lines []string) string // the folder of a broken installation that some output shows; "" if none
 
-	told     *mcp.ClientCapabilities // what the server knows that it may ask, by the older protocols
+	told     *mcp.ClientCapabilities // the capabilities that the server was given at the start, by the older protocols
 	older    bool                    // it was to speak the older protocols
 	client   *mcp.Client
 	used     atomic.Bool            // a client's call has run on it
@@ -73,7 +73,7 @@ type dialer struct {
 	others  chan struct{}
 	callers *callers
 	guards  *hostGuards
-	client  *tool.Client     // on whose behalf; nil if nobody's
+	client  *tool.Client     // on whose behalf; nil for none
 	updated func(uri string) // of a resource; must not block
 
 	process    atomic.Pointer[process] // the one that is being started
@@ -209,7 +209,7 @@ func (d *dialer) announcedCapabilities() *mcp.ClientCapabilities {
 	return d.callers.asker.clientCapabilities(d.client)
 }
 
-// rootsOfAll returns the capability of clients to tell their roots, nil for a server that may not know them.
+// rootsOfAll returns the capability of clients to list their roots, nil for a server that may not know them.
 func rootsOfAll(allowed bool) *mcp.RootCapabilities {
 	if !allowed {
 		return nil

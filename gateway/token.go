@@ -93,7 +93,7 @@ func exceptRefused(token, refused string) string {
 	return token
 }
 
-// renewToken exchanges the refresh token and stores the result. t.mu is held. The exchange goes on after ctx ends,
+// renewToken exchanges the refresh token and stores the result. t.mu is held. The exchange continues after ctx ends,
 // since the old refresh token may be spent by then.
 func (t *tokenSource) renewToken(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // what was exchanged must be stored

@@ -191,7 +191,7 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 	}
 }
 
-// acquireSession returns a live session, starting the server if it has none. When ctx ends, the start goes on for
+// acquireSession returns a live session, starting the server if it has none. When ctx ends, the start continues for
 // others.
 func (u *Upstream) acquireSession(ctx context.Context, by usage) (*session, error) {
 	a, s, err := u.joinOrStart(by.client)
@@ -263,7 +263,7 @@ func (u *Upstream) needsNewSession(s *session, client *tool.Client) bool {
 	switch {
 	case !lacksCapability(&mcp.ClientCapabilities{}, has): // it can be asked nothing
 		return false
-	case s.isModern(): // each request tells what its client can do, but requests it does not send
+	case s.isModern(): // each request carries its client's capabilities, but stored requests are not sent
 		return !client.Rounds && !u.speaks.newer
 	case client.Rounds && s.older && !u.speaks.older:
 		return true

@@ -27,7 +27,7 @@ var errUnread = errors.New("too many bytes of answers wait to be read")
 func (w *answerWriter) Write(b []byte) (int, error) {
 	w.leave()
 	if !w.unread.begin(w.client, int64(len(b))) {
-		// What was begun cannot be made an error: the connection breaks, so that nobody takes the part for the whole.
+		// What was begun cannot be made an error: the connection breaks, so that the part is not taken for the whole.
 		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Unix(1, 0))
 		return 0, errUnread
 	}

@@ -20,7 +20,8 @@ type Metrics interface {
 	Answered(status int)
 	// Report returns what was done within a window: 1h, 24h, 7d or all. Any other is Invalid.
 	Report(ctx context.Context, window string) (*metrics.Metrics, error)
-	// Uses returns how often each tool was called in all time, and when last; tools that nobody called are left out.
+	// Uses returns how often each tool was called in all time, and when last; tools that were never called are left
+	// out.
 	Uses(ctx context.Context) (map[tool.ID]metrics.Use, error)
 }
 

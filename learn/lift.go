@@ -90,7 +90,7 @@ func (m *profileModel) isOrdered() bool {
 	return false
 }
 
-// scoreTools writes into out, by tool, how far its evidence speaks for it: the gains of the request's words and the
+// scoreTools writes into out, by tool, how much its evidence supports it: the gains of the request's words and the
 // nearness of its vector, less unlike, scaled by the amount of evidence. A vector of another width is ignored.
 func (m *profileModel) scoreTools(docs []int32, words []uint32, vec []float32, out []float32) {
 	clear(out)

@@ -45,7 +45,7 @@ type profileModel struct {
 	dims  int
 	rows  []float32 // dims floats a tool: its mean request, less that of all
 	bias  []float32 // by tool: the product of its row and the mean of all
-	trust float32   // the share of the lifts that the evidence bears out
+	trust float32   // the share of the lifts that the evidence supports
 	bound setBinding
 }
 

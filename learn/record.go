@@ -72,7 +72,7 @@ func (l *Learner) run() {
 	}
 }
 
-// restFactor bounds the share of time that building models takes: the pause before the next is so many times as long.
+// restFactor bounds the share of time that building models takes: the pause before the next is this many times as long.
 const restFactor = 20
 
 // pendingEntries returns the number of entries that are not yet written, approvals not counted.

@@ -16,7 +16,7 @@ type State string
 const (
 	Pending  State = "pending"  // there is not enough of it yet
 	InForce  State = "learned"  // there is enough
-	approved State = "approved" // an operator wants it to count
+	approved State = "approved" // an operator approved it
 )
 
 // Report is all that was learned, for an operator.

@@ -107,7 +107,7 @@ func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	if f.Request == "" || f.Tool == "" {
 		return &tool.Error{
 			Code: tool.Invalid, Op: "feedback", Msg: "feedback needs a request and a tool",
-			Hint: "tell what was searched for, and the ID of the tool",
+			Hint: "give the text that was searched for, and the ID of the tool",
 		}
 	}
 	kind := chosen

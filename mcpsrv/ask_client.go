@@ -128,7 +128,7 @@ func (s *Server) checkCanAsk(conn *mcp.ServerSession, method string) error {
 	return nil
 }
 
-// forwardLog sends a log message of an upstream to the client, if the client wants messages of that level.
+// forwardLog sends a log message of an upstream to the client, if the client set that level or a lower one.
 func (s *Server) forwardLog(ctx context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) {
 	if method != "notifications/message" {
 		return

@@ -199,7 +199,7 @@ func textPart(text string) json.RawMessage {
 	return object{jsonMember("type", "text"), jsonMember("text", text)}.Bytes()
 }
 
-// cutText returns the beginning of a text, at most so many bytes of it, whole characters.
+// cutText returns the beginning of a text, at most `most` bytes of it, whole characters.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text

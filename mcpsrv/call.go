@@ -31,7 +31,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if errors.Is(context.Cause(ctx), errStopping) {
 		return s.toolError(errStopping), nil
 	}
-	if ctx.Err() != nil { // nobody waits for the answer, so this is no fault
+	if ctx.Err() != nil { // the client no longer waits, so this is no fault
 		return nil, ctx.Err()
 	}
 	if isForClient(req, err) {

@@ -178,7 +178,7 @@ func briefTool(name, description, parameter, required string) wireTool {
 	}
 }
 
-// readsOnly are the annotations of tools that change nothing and ask nobody.
+// readsOnly are the annotations of tools that change nothing and reach no other system.
 func readsOnly() *tool.Annotations {
 	yes, no := true, false
 	return &tool.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no}

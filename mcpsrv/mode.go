@@ -23,7 +23,7 @@ const (
 	Auto Mode = "auto"
 )
 
-// eager is how Lazy lists for a client that wants no stubs.
+// eager is how Lazy lists for a client that opted out of stubs.
 const eager Mode = "eager"
 
 // Modes returns all modes.

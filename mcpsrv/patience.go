@@ -13,7 +13,7 @@ import (
 	"tooldex/tool"
 )
 
-// beatInterval is how often a client that asked for progress hears that its call goes on.
+// beatInterval is how often a client that asked for progress is notified that its call still runs.
 const beatInterval = 10 * time.Second
 
 // errAnswerLate is the cause with which a call ends whose client would soon give up.
@@ -53,7 +53,7 @@ func (s *Server) newPatience(ctx context.Context, req *mcp.CallToolRequest) (con
 	}
 }
 
-// beat tells the client now and then that the call goes on.
+// beat notifies the client regularly that the call still runs.
 func (p *patience) beat(ctx context.Context, done chan<- struct{}) {
 	defer close(done)
 	tick := time.NewTicker(beatInterval)

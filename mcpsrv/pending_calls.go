@@ -61,9 +61,9 @@ type outcome struct {
 const answerKey = "answer"
 
 // runAskingClient runs a request to an upstream, for a client that may be asked questions meanwhile. A stateless client
-// gets a question as the result and repeats the request with the answer; then the pending run goes on. input holds the
-// members inputResponses and requestState of such a repeated request, or is nil. of identifies the request: an answer
-// is good only for the one that asked. Close and holdTimeout cancel a pending run.
+// gets a question as the result and repeats the request with the answer; then the pending run continues. input holds
+// the members inputResponses and requestState of such a repeated request, or is nil. of identifies the request: an
+// answer is good only for the one that asked. Close and holdTimeout cancel a pending run.
 func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of string, input json.RawMessage,
 	run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error),
 ) (json.RawMessage, error) {

@@ -186,7 +186,7 @@ func (r *sessionRegistry) closeAll() {
 	r.tasks.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	clear(r.byConn) // those that nobody waited for have ended, too
+	clear(r.byConn) // those without a waiter have ended, too
 	clear(r.byID)
 }
 
@@ -240,7 +240,7 @@ func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 	if oldest == nil {
 		return nil
 	}
-	delete(r.byID, oldest.id) // so that nobody picks it again while it closes
+	delete(r.byID, oldest.id) // so that it is not picked again while it closes
 	if !oldest.watched {
 		delete(r.byConn, oldest.conn)
 	}

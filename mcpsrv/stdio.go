@@ -19,7 +19,7 @@ import (
 
 // RunStdio serves one client over standard input and output. It returns nil when the client disconnects, when ctx ends
 // or when Close is called, and an error when the connection breaks. Nothing else may write to standard output
-// meanwhile. A line that is no message is answered with a protocol error, and the session goes on.
+// meanwhile. A line that is no message is answered with a protocol error, and the session continues.
 func (s *Server) RunStdio(ctx context.Context) error { return s.Run(ctx, Lines(os.Stdin, os.Stdout)) }
 
 // Lines is the transport of RunStdio, for other streams or for a caller that wraps it. It closes in, but not out.

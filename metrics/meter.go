@@ -208,7 +208,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 		return nil
 	}
 	written := m.pending
-	// Counting goes on in a new map while the old one is written. Reports see both.
+	// Counting continues in a new map while the old one is written. Reports see both.
 	m.writing, m.pending = written, map[int64]*counts{}
 	m.mu.Unlock()
 	sums, before, after, err := m.writeCounts(ctx, spreadOverSlots(written))
@@ -233,7 +233,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 		}
 		m.stored[s] = c
 	}
-	// If nobody else wrote, stored is what the disk holds now, and need not be read again.
+	// If no other process wrote, stored is what the disk holds now, and need not be read again.
 	if before == m.version {
 		m.version = after
 	} // else another process wrote in between, and the next load reads everything

@@ -92,7 +92,7 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	return out, nil
 }
 
-// Uses returns how often each tool was called in all time, and when last. Tools that nobody called are left out, as
+// Uses returns how often each tool was called in all time, and when last. Tools that were never called are left out, as
 // are, beyond a thousand tools, those that were called least. Errors are those of the Disk.
 func (m *Meter) Uses(ctx context.Context) (map[tool.ID]Use, error) {
 	if err := m.loadOnce(ctx); err != nil {

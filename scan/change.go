@@ -129,7 +129,7 @@ const (
 	Rewritten = "rewritten"
 )
 
-// RewrittenFinding is what speaks against a tool whose server changed so many texts at once.
+// RewrittenFinding is the finding about a tool whose server changed most of its texts at once.
 func RewrittenFinding() Finding {
 	return Finding{
 		Rule: Rewritten, Severity: Medium, Field: "server", Why: "its server changed the texts of many tools at once",

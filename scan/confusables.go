@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lookalikes pairs letters of other scripts with the Latin ones that they cannot be told from in most typefaces. It
+// lookalikes pairs letters of other scripts with the Latin ones that they look the same as in most typefaces. It
 // follows Unicode's Technical Standard 39: two names with the same skeleton look the same. It is read-only.
 var lookalikes = func() map[rune]rune {
 	out := map[rune]rune{}

@@ -180,7 +180,7 @@ func hasMixedScript(name string) bool {
 }
 
 // closeServer returns a known server whose folded name is that of server but for one letter, "" if there is none. Names
-// that differ in a digit are versions of one server, and names below six bytes are too short to tell.
+// that differ in a digit are versions of one server, and names below six bytes are too short to judge.
 func (n *neighbours) closeServer(server string) string {
 	if len(server) < 6 {
 		return ""

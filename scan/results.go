@@ -54,7 +54,7 @@ func (s *Scanner) Result(texts []string) []Finding {
 	return out
 }
 
-// spelledInTags returns where tags, which nobody sees, spell a word; -1 if they do not. Flags of regions have them
+// spelledInTags returns where tags, which are invisible, spell a word; -1 if they do not. Flags of regions have them
 // behind a black flag.
 func spelledInTags(x string) int {
 	n, flag := 0, false

@@ -43,7 +43,7 @@ var rules = []Rule{
 	{"hidden", High, "invisible characters reach the model, and no person sees them", leave},
 	{"impersonates", High, "its name is the name under which another server's tool is known", leave},
 	{"likely", Medium, "it is worded as attacks are, and as honest tools seldom are", ask},
-	{"lookalike", High, "its name cannot be told from another one's by looking at it", leave},
+	{"lookalike", High, "its name looks the same as another one's", leave},
 	{"markup", High, "it imitates the marks that set apart the words of a system or an administrator", leave},
 	{
 		"mixed", High,

@@ -7,7 +7,7 @@ import (
 	"tooldex/tool"
 )
 
-// findShadowing finds sentences that tell how a tool of another server is to be used. It reads the words that phrases
+// findShadowing finds sentences that say how a tool of another server is to be used. It reads the words that phrases
 // left in w.words.
 func (w *work) findShadowing(x text) {
 	if len(w.s.near.names) == 0 || x.place == key || x.place == output {

@@ -74,7 +74,7 @@ func (e *Engine) wordsNotUnderstood(ask request, s *scratch) []string {
 }
 
 const (
-	maxExcluded        = 10 // of the tools that were left out, the best so many are looked at
+	maxExcluded        = 10 // this many of the best tools that were left out are looked at
 	maxExcludedServers = 3  // that are named
 	leastExcluded      = .3 // probability from which a tool that was left out is said to be one that might serve
 )

@@ -28,7 +28,7 @@ const (
 // to the request resemble nothing in the catalogue, the request is for something that is not here; and their cosine is
 // the yardstick for that of the best tool. order is the ranking, best first.
 func (e *Engine) estimateConfidence(a request, full string, r *scored, order []int32, s *scratch) confidence {
-	j := confidence{asks: 1} // as far as nothing speaks against it
+	j := confidence{asks: 1} // unless evidence says otherwise
 	if len(order) == 0 {
 		return j
 	}

@@ -67,9 +67,8 @@ func replacementOf(set *tool.Set, t *tool.Tool) int {
 	return -1
 }
 
-// lowerDeprecated lowers the scores of deprecated tools, and puts what replaces one right above it: whoever looks for
-// the old tool needs the new one. A tool that the request names as only names are written stays first: its caller knows
-// it.
+// lowerDeprecated lowers the scores of deprecated tools, and puts what replaces one right above it: a request for the
+// old tool needs the new one. A tool that the request names as only names are written stays first: its caller knows it.
 func (s *scratch) lowerDeprecated(all []deprecation, text string) {
 	for _, d := range all {
 		before := s.fused[d.old]

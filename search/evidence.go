@@ -130,7 +130,7 @@ func (f *Evidence) addCoverage(snap *index.Snapshot, terms []string, doc int32, 
 	}
 }
 
-// addArchetypes adds what the archetypes near to a request tell: whether the catalogue, and its best tool, resemble
+// addArchetypes adds what the archetypes near to a request show: whether the catalogue, and its best tool, resemble
 // them. v is the vector of the request.
 func (e *Engine) addArchetypes(f *Evidence, snap *index.Snapshot, v []float32, best int32, near []knowledge.Near,
 	s *scratch,

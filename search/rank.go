@@ -298,11 +298,11 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 	}
 }
 
-// commonIDF is the rarity below which a word of the request speaks for itself and is not expanded: about one tool in
+// commonIDF is the rarity below which a word of the request is common enough and is not expanded: about one tool in
 // three has it.
 const commonIDF = 1
 
-// A request of so many different words that the catalogue knows is a short one, or a long one. A short one hints at
+// The numbers of different known words up to which a request is short, and from which it is long. A short one hints at
 // what a tool does, in words that may only have been lent to it; a long one describes it in many, among them the tool's
 // own.
 const (

@@ -55,7 +55,7 @@ func (r *scored) refine(snap *index.Snapshot, scores []float32, n int, s *scratc
 	}
 }
 
-// steps is how finely highest tells scores apart.
+// steps is the number of classes into which highest sorts scores.
 const steps = 1 << 11
 
 // highest appends to dst the allowed tools with the n highest positive scores, in no order by score. It takes those

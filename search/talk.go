@@ -7,8 +7,8 @@ import (
 	"tooldex/internal/textclass"
 )
 
-// talkModel is the model that tells talk from requests, as tools/fit-confidence trains it: on small talk, questions of
-// general knowledge and noise, and on the requests of the archetypes.
+// talkModel is the model that distinguishes talk from requests, as tools/fit-confidence trains it: on small talk,
+// questions of general knowledge and noise, and on the requests of the archetypes.
 //
 //go:embed talk.bin
 var talkModel []byte

@@ -21,8 +21,8 @@ var (
 // jsonTypes are the values of type.
 var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
 
-// rootSchema reads an input schema as an object whose type is object, as every provider wants it. What cannot be read
-// takes any arguments.
+// rootSchema reads an input schema as an object whose type is object, as every provider requires it. What cannot be
+// read takes any arguments.
 func rootSchema(raw json.RawMessage) orderedjson.Tree {
 	v, err := orderedjson.Parse(raw)
 	root, ok := v.(orderedjson.Tree)

@@ -105,7 +105,7 @@ func lastTurns(history []Turn, message string) []string {
 func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string) (*searchOutcome, bool, error) {
 	var v []float32
 	if s.o.Embedder != nil && s.o.CacheSize > 0 {
-		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search tells of what is wrong with it
+		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search reports the error
 			v = unitVector(vs[0])
 		}
 		// The key holds the words by which names of tools differ: vectors alone do not distinguish "delete" from "create".

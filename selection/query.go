@@ -20,7 +20,8 @@ const (
 	CategoryNever    CategoryUse = "never"     // hidden: neither found, nor listed, nor called
 )
 
-// Preferences say what one profile wants selected, and what it wants hidden. The zero value leaves all to the defaults.
+// Preferences say which tools one profile always includes, and which it hides. The zero value leaves all to the
+// defaults.
 type Preferences struct {
 	Mode           Mode                   `json:"mode,omitempty" jsonschema:"auto, manual or all; auto if left out"`
 	AlwaysInclude  []string               `json:"alwaysInclude,omitempty" jsonschema:"tools in every selection, by id or by the name under which clients call them"`

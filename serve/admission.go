@@ -85,7 +85,7 @@ func newAdmission(o Options) (admission, error) {
 	return out, nil
 }
 
-// minToken is the length in characters of the shortest token for an address that others can reach: so many of base64
+// minToken is the length in characters of the shortest token for an address that others can reach: that many of base64
 // hold 128 bits. minDistinct is how many different ones it has, at the least.
 const (
 	minToken    = 22

@@ -84,7 +84,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		o.Operator, o.Editor, o.Quarantine = all.http.Operator, all.http.Editor, s.Catalog
 	}
 	if key == (access.View{}) { // it answers for all others, too
-		o.Catalog = s.Catalog // hidden tools as well, or nobody could show them again
+		o.Catalog = s.Catalog // hidden tools as well, or they could not be shown again
 		o.Upstreams, o.Ailing, o.Trace = all.http.Upstreams, views.Problems, all.http.Trace
 		o.Panel, o.Resource, o.Grace = all.http.Panel, all.http.Resource, finishHTTP
 		o.ServerFor = all.serverFor

@@ -29,7 +29,7 @@ const (
 
 // updater keeps a running server up to date: it reads the tools of upstream servers and what other processes store. An
 // upstream server is asked at the start if none of its tools are stored, and later whenever it was started for a call
-// or announces a change: starting fifty programs with every window of an editor would serve nobody. No client waits for
+// or announces a change: starting fifty programs with every window of an editor would be of no use. No client waits for
 // any of this.
 type updater struct {
 	*server
@@ -174,7 +174,7 @@ func (u *updater) removeTools(ctx context.Context, name string) {
 	u.all.catalogChanged()
 }
 
-// saveShare bounds the time that is spent on writing the index: one part in so many.
+// saveShare bounds the time that is spent on writing the index: one part in this many.
 const saveShare = 20
 
 // followStore applies what other processes store and changes of the configuration, every lookInterval or when a reload

@@ -73,7 +73,7 @@ func (s *Service) EmbedNow(ctx context.Context) {
 	what := "embedding tools with " + s.Config().Embedder
 	err := s.Catalog.Use(ctx, s.model, func(done, total int) { s.o.Progress(what, done, total) })
 	if err != nil && ctx.Err() == nil {
-		s.o.Logger.Warn("not all tools could be embedded; the next command goes on with it", s.embedderError(err)...)
+		s.o.Logger.Warn("not all tools could be embedded; the next command continues", s.embedderError(err)...)
 	}
 }
 

@@ -94,8 +94,8 @@ func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
 	}, nil
 }
 
-// openAudit returns the record that the configuration wants, nil for none. Calls of temporary tools are recorded only
-// where the configuration names a folder.
+// openAudit returns the audit log that the configuration sets up, nil for none. Calls of temporary tools are recorded
+// only where the configuration names a folder.
 func (s *Service) openAudit() *audit.Log {
 	c := s.Config().Audit
 	if !c.On || s.scratch != "" && c.Dir == "" {

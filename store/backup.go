@@ -272,7 +272,7 @@ func (m *Manifest) unpackStore(z *zip.Reader, to string) error {
 			return err
 		}
 		if n != m.Bytes || hex.EncodeToString(h.Sum(nil)) != m.SHA256 {
-			return errors.New("the file in it is not the one that its manifest tells of")
+			return errors.New("the file in it does not match its manifest")
 		}
 		return nil
 	})

@@ -12,7 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// settled is how old the modification time of a file must be before it can tell two writes apart: clocks of file
+// settled is how old the modification time of a file must be before it can distinguish two writes: clocks of file
 // systems tick as coarsely as once in two seconds.
 const settled = 3 * time.Second
 

@@ -12,7 +12,7 @@ type Client struct {
 	Session string
 	// Capabilities is what the client says of itself, as MCP's ClientCapabilities; nil means nothing.
 	Capabilities json.RawMessage
-	// LogLevel is from which level on the client wants to see what servers log; "" means not at all.
+	// LogLevel is the level from which on the client receives what servers log; "" means not at all.
 	LogLevel string
 	// Rounds says that the client takes a result which asks for input (resultType "input_required"), and repeats the
 	// call with the answers in Call.Input.
@@ -21,6 +21,7 @@ type Client struct {
 	// that it cannot be asked. A refusal is a *Error or, if the client itself refuses, has its JSON-RPC error in the
 	// chain.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// Tell passes a notification of the server on, such as notifications/message. Nil means that the client wants none.
+	// Tell passes a notification of the server on, such as notifications/message. Nil means that the client receives
+	// none.
 	Tell func(method string, params json.RawMessage)
 }

@@ -116,8 +116,8 @@ func (n *Inspection) Added(f Form, firstSync bool) {
 // rewrittenLeast is the fewest tools of a server that are changed at once and count as a change of its whole text.
 const rewrittenLeast = 3
 
-// Rewritten reports whether a server changed the texts of so many of its tools at once that it counts as another
-// server. Changed is how many it changed, of those that were stored.
+// Rewritten reports whether a server changed the texts of enough of its tools at once to count as another server.
+// Changed is how many it changed, of those that were stored.
 func Rewritten(changed, stored int) bool { return changed >= rewrittenLeast && 3*changed > stored }
 
 // Changed decides about a tool whose form is not the stored one any more. Rewritten says that its server changed most

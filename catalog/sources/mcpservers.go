@@ -225,9 +225,9 @@ func CheckServer(v upstream.Server) error {
 	case v.Command != "" && v.URL != "":
 		return bad("has both a command and a url", "leave one out")
 	case v.Transport == upstream.Stdio && v.Command == "":
-		return bad("speaks stdio but has no command", "give a command, or another transport")
+		return bad("uses stdio but has no command", "give a command, or another transport")
 	case remote && v.URL == "":
-		return bad("speaks "+string(v.Transport)+" but has no url", "give a url, or the transport stdio")
+		return bad("uses "+string(v.Transport)+" but has no url", "give a url, or the transport stdio")
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // confirmChange shows a difference and reports whether it may be written: with --yes, or when a person at a terminal
-// agrees. It is a usage error if nobody can be asked.
+// agrees. Without a terminal it is a usage error.
 func (a *app) confirmChange(text, path string, f *connectFlags) (bool, error) {
 	if a.format == "table" {
 		a.showDifference(text)
@@ -21,7 +21,7 @@ func (a *app) confirmChange(text, path string, f *connectFlags) (bool, error) {
 }
 
 // confirmOnce reports whether a person at a terminal answers a question with yes; yes answers it beforehand. It is a
-// usage error if nobody can be asked, and ends with exit code 1 at a no.
+// usage error without a terminal, and ends with exit code 1 at a no.
 func (a *app) confirmOnce(question string, yes bool) (bool, error) {
 	switch {
 	case yes:

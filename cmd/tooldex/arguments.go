@@ -10,8 +10,8 @@ import (
 )
 
 // parseArguments builds the arguments object of a call from key=value words. The parameter's type decides how a value
-// is read: where the schema wants a string it stays one, elsewhere it is JSON if it parses as JSON. key:=value must be
-// JSON. A key that is given twice makes a list.
+// is read: where the schema requires a string it stays one, elsewhere it is JSON if it parses as JSON. key:=value must
+// be JSON. A key that is given twice makes a list.
 func parseArguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	types := map[string]string{}
 	for _, p := range t.Parameters() {

@@ -103,7 +103,7 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 func (a *app) callTool(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call,
 	f *callFlags,
 ) error {
-	// With --json - standard input holds the arguments, so nobody can answer there.
+	// With --json - standard input holds the arguments, so it cannot carry an answer.
 	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && isTerminal(a.stdin) {
 		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
 			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: confirm.Declined}

@@ -124,7 +124,7 @@ func (a *app) connectSeveral(ctx context.Context, f *connectFlags) error {
 		} else if !f.undo && s.State != clients.NoFile {
 			err = a.connectClient(ctx, client, f)
 		}
-		if isUsage(err) { // nobody can be asked
+		if isUsage(err) { // there is no terminal
 			return err
 		}
 		errs = errors.Join(errs, err)

@@ -38,10 +38,10 @@ func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 			"say what it does, to what, and when to choose it over its siblings")
 	case n > longText:
 		add(fmt.Sprintf("the description has %d characters", n),
-			"keep what tells when to choose it, and move the rest to the parameters it is about")
+			"keep what says when to choose it, and move the rest to the descriptions of its parameters")
 	}
-	// Two tools with equal descriptions cannot be told apart by any request, so this is reported instead of the weaker
-	// finding that one covers the other.
+	// No request can distinguish two tools with equal descriptions, so this is reported instead of the weaker finding
+	// that one covers the other.
 	if twin := in.sameText(t); twin != "" {
 		add(fmt.Sprintf("%s has the very same description", twin), "say in each what it does that the other does not")
 	} else if twin := in.coveredBy(t); twin != "" && text != "" {

@@ -18,14 +18,14 @@ import (
 type Collision struct {
 	A tool.ID `json:"a"`
 	B tool.ID `json:"b"`
-	// Apart is how well their requests tell them apart: the share of them that put the right one of the two first, one
+	// Apart is how well their requests distinguish them: the share of them that put the right one of the two first, one
 	// that is level counting half, mean of both tools' requests. A coin has .5; below it they find each other's.
 	Apart    float64  `json:"apart"`
 	Requests int      `json:"requests"`       // that this rests on
 	Wrong    string   `json:"wrong"`          // the request that is furthest from finding its own
 	Of       tool.ID  `json:"of"`             // whose request that is
 	Same     bool     `json:"same,omitempty"` // not a word of either's text is its own
-	OnlyA    []string `json:"onlyA"`          // what the text of A says and that of B does not, the most telling first
+	OnlyA    []string `json:"onlyA"`          // what the text of A says and that of B does not, the most specific first
 	OnlyB    []string `json:"onlyB"`
 }
 
@@ -33,11 +33,11 @@ const (
 	probes     = 4   // requests of a tool that are put
 	neighbours = 7   // tools that are looked at for each
 	level      = .1  // two tools this near in fused score, as a part of the higher, are not clearly apart
-	tooNear    = .75 // pairs that are told apart better than this are no collisions
+	tooNear    = .75 // pairs that are distinguished better than this are no collisions
 	telling    = 6   // words that are named of each tool
 )
 
-// Collide lists the pairs of tools that requests cannot tell apart, worst first, at most limit; 0 means all. Of each
+// Collide lists the pairs of tools that requests cannot distinguish, worst first, at most limit; 0 means all. Of each
 // tool the summary and up to three of its requests are put to the search, with all that ranks: words, vectors and what
 // was lent. It takes a search a request, on all processors. The errors are those of the Searcher.
 func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error) {
@@ -59,7 +59,7 @@ func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error
 	for a := range in.tools {
 		for b := range seen[a] {
 			if _, back := seen[b][a]; back && b < a {
-				continue // told by the other
+				continue // reported for the other
 			}
 			if c := in.combineCollision(min(a, b), max(a, b), seen); c.Apart < tooNear {
 				out = append(out, c)

@@ -13,7 +13,7 @@ import (
 type Description struct {
 	Tool     tool.ID  `json:"tool"`
 	Disabled bool     `json:"disabled,omitempty"`
-	Requests int      `json:"requests"`         // that ought to find it
+	Requests int      `json:"requests"`         // that should find it
 	First    int      `json:"first"`            // of which it comes first
 	Five     int      `json:"five"`             // or among the first five
 	Words    []Part   `json:"words,omitempty"`  // of a named tool: the words that add most, mean over its requests
@@ -99,7 +99,7 @@ func (d *Description) foundRate() float64 {
 	return (float64(d.First) + float64(d.Five)/8) / float64(d.Requests)
 }
 
-// requestsFor returns the requests that ought to find a tool; without any, its first sentence.
+// requestsFor returns the requests that should find a tool; without any, its first sentence.
 func (in *Inspector) requestsFor(t *tool.Tool) []Request {
 	out := in.o.Requests(t)
 	if text := firstSentence(t); len(out) == 0 && text != "" {

@@ -24,7 +24,7 @@ type DraftOptions struct {
 	PerTool int // borrowed requests of a tool; 0 means two
 }
 
-// Draft writes down what the tools ought to be found by: what is declared with them, what their examples do, and so
+// Draft writes down the requests that should find the tools: those declared with them, what their examples do, and so
 // many of the requests borrowed from tools of their kind. A tool that has none of these gets the first sentence of its
 // own text. A request that several tools have is drafted once, for all of them. Labelled requests are left out: they
 // are in a file already. IDs are those of the tools with a number, and stay the same as long as the catalogue does.
@@ -97,7 +97,7 @@ const draftHead = `# Requests for the tools of this catalogue, drafted on its ow
 #
 #   1. Read the request. Is it one that your users make? Reword it, or delete the entry.
 #   2. Look at "relevant". Does another tool serve it as well? Add it. Does this tool not serve it? Correct it.
-#   3. Then delete the line "reviewed: false". Reports tell how many entries still have it.
+#   3. Then delete the line "reviewed: false". Reports count the entries that still have it.
 #   4. Add requests of your own, in the words of those who ask; and some that no tool here serves: relevant: [].
 #
 # kind says where a request comes from: declared with the tool, example (what one of its examples does), borrowed (what tools

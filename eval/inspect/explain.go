@@ -10,7 +10,7 @@ import (
 	"tooldex/tool"
 )
 
-// Explanation shows why the tools that a request wants are at their places.
+// Explanation shows why the tools for a request rank where they do.
 type Explanation struct {
 	ID        string     `json:"id,omitempty"` // of the request, if it has one
 	Query     string     `json:"query"`

@@ -18,11 +18,11 @@ const (
 	Labelled Source = "labelled" // by a person who looked at the whole catalogue
 	Declared Source = "declared" // with the tool, by its author or an overlay
 	Example  Source = "example"  // what an example of the tool does
-	Borrowed Source = "borrowed" // from tools of its kind; nobody has looked whether it fits this one
+	Borrowed Source = "borrowed" // from tools of its kind; not checked for this one
 	Summary  Source = "summary"  // the tool's own first sentence, which flatters search by words
 )
 
-// Request is a request that ought to find a tool.
+// Request is a request that should find a tool.
 type Request struct {
 	ID   string `json:"id,omitempty"` // of a labelled one
 	Text string `json:"text"`
@@ -36,7 +36,7 @@ type Options struct {
 	// Words calls yield with each word of a text and the term under which the search knows it. It is not called by two
 	// goroutines at once.
 	Words func(text string, yield func(word, term string))
-	// Requests gives those that ought to find a tool. It is not called by two goroutines at once.
+	// Requests returns those that should find a tool. It is not called by two goroutines at once.
 	Requests func(t *tool.Tool) []Request
 }
 
@@ -123,8 +123,8 @@ func (in *Inspector) rarityOf(term string) float64 {
 	return math.Log(1 + float64(len(in.tools))/float64(1+in.carried[term]))
 }
 
-// distinguishingWords lists what tool a says of itself and tool b does not, at most n words, those that would tell them
-// apart best first.
+// distinguishingWords lists what tool a says of itself and tool b does not, at most n words, those that would
+// distinguish them apart best first.
 func (in *Inspector) distinguishingWords(a, b, n int) []string {
 	type weighed struct {
 		term, text string

@@ -48,7 +48,7 @@ func inodeOf(path string) (entry, error) {
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return entry{}, errors.New("the system tells no inode")
+		return entry{}, errors.New("the system returns no inode")
 	}
 	return entry{stat.Ino, info.Mode()}, nil
 }

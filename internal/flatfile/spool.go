@@ -62,8 +62,8 @@ func (s Section) writeTo(w io.Writer) error {
 // spoolBuffer is how many bytes of a Spool are in memory while it is written or read.
 const spoolBuffer = 1 << 20
 
-// Spool collects what becomes a section and is too long for memory, in a file that nobody else sees. It is not safe for
-// concurrent use. Close it after use.
+// Spool collects what becomes a section and is too long for memory, in a file that no other process sees. It is not
+// safe for concurrent use. Close it after use.
 type Spool struct {
 	f    *os.File
 	w    *bufio.Writer

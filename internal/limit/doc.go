@@ -1,2 +1,2 @@
-// Package limit lets so many in at once, has so many wait for a while, and refuses the rest.
+// Package limit bounds how many run at once and how many wait for a while, and refuses the rest.
 package limit

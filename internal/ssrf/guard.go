@@ -129,7 +129,7 @@ func (g *Guard) checkAddress(host, port string, ip netip.Addr) error {
 		return nil
 	}
 	return &tool.Error{
-		Code: tool.Denied, Op: "dial", Msg: fmt.Sprintf("%s is the private address %s, to which nobody here pointed",
+		Code: tool.Denied, Op: "dial", Msg: fmt.Sprintf("%s is the private address %s, which no configuration names",
 			host, ip),
 		Hint: "if it is meant, name it in TOOLDEX_ALLOW_PRIVATE",
 	}

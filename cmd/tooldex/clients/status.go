@@ -15,7 +15,7 @@ const (
 	Unreadable   = "unreadable" // Status.Why says why
 )
 
-// Status tells whether a client uses tooldex.
+// Status reports whether a client uses tooldex.
 type Status struct {
 	Client  string `json:"client"`
 	Title   string `json:"title"`
