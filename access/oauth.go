@@ -79,6 +79,7 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 				Hint: "give it as its tokens name it, for example https://login.example.com",
 			}
 		}
+		// nothing is sent before the first token, so that the service starts without its issuers
 		v.issuers[name] = newIssuer(name, at, o.Allow)
 	}
 	if len(v.issuers) == 0 {
@@ -130,6 +131,7 @@ func (v *OAuth) verifyToken(ctx context.Context, token, path string) (Grant, err
 	}
 	var c *claims
 	var err error
+	// A JWT has three parts; anything else is opaque and must be introspected.
 	if strings.Count(token, ".") == 2 {
 		c, err = v.verifySignature(ctx, token)
 	} else {
@@ -138,6 +140,8 @@ func (v *OAuth) verifyToken(ctx context.Context, token, path string) (Grant, err
 	if err != nil {
 		return Grant{}, err
 	}
+	// The claims are checked also after introspection, since an issuer may call a token active that is for another
+	// service.
 	if err := v.checkClaims(c, path, time.Now()); err != nil {
 		return Grant{}, err
 	}
@@ -241,8 +245,10 @@ func denyScope(msg string) error {
 // principal.
 func principalOf(c *claims, token string) Principal {
 	who := cmp.Or(c.subject, c.client)
+	// The issuer is part of the key: subjects are unique only within one issuer.
 	key := c.issuer + "\x00" + c.subject + "\x00" + c.client
 	if who == "" {
+		// a token without a subject and a client is a principal of its own
 		who, key = "somebody", "\x00"+token
 	}
 	sum := sha256.Sum256([]byte(key))

@@ -40,7 +40,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page is an answer that is being written.
 type page struct{ b bytes.Buffer }
 
-// writeFamily begins a family of samples.
+// writeFamily begins a family of samples. Samples of the family must follow directly.
 func (p *page) writeFamily(name, kind, help string) {
 	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
@@ -78,6 +78,7 @@ func (p *page) writeHistogram(name, labels string, h *histogram) {
 		comma = ","
 	}
 	var seen int64
+	// A stored histogram may have fewer buckets than this program knows.
 	for i, edge := range bucketBounds() {
 		if i < len(h.Counts) {
 			seen += h.Counts[i]

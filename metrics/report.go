@@ -17,7 +17,8 @@ const (
 	maxServers = 50
 )
 
-// window selects the slots that a report sums up.
+// window selects the slots that a report sums up. Slots of minutes are kept for an hour and those of hours for a week,
+// so longer windows have coarser steps.
 type window struct {
 	sum   byte  // the kind of slots that are summed up
 	step  byte  // the kind of slots that are the steps of its series
@@ -68,6 +69,7 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	sum, steps := newCounts(), map[slot]*counts{}
 	m.mu.Lock()
 	m.eachSlot(func(s slot, c *counts) {
+		// A slot may count in the sum and be a step of the series.
 		if w.includesSlot(w.sum, s, minute) {
 			sum.addAll(c)
 		}
@@ -133,6 +135,7 @@ func (m *Meter) eachSlot(visit func(slot, *counts)) {
 	for s, c := range m.stored {
 		visit(s, c)
 	}
+	// What is not stored yet is counted by minute and belongs to one slot of each kind.
 	for _, minutes := range []map[int64]*counts{m.writing, m.pending} {
 		for minute, c := range minutes {
 			for _, s := range slotsOf(minute) {

@@ -13,7 +13,7 @@ import (
 )
 
 // serverNames is the object tools of a program: its properties are servers, and theirs are tools. Nothing is looked up
-// before a call.
+// before a call. Servers cannot be listed, only called: search is the way to find tools.
 type serverNames struct{ r *run }
 
 // Get implements goja.DynamicObject.
@@ -85,6 +85,7 @@ func (r *run) reach(what string, call func() (json.RawMessage, error)) goja.Valu
 		r.vm.Interrupt(invalid(fmt.Sprintf("the script made more than %d calls", r.l.Calls), "do less in one script"))
 		return goja.Undefined()
 	}
+	// Time in the host counts towards Total only, not towards the program's own time.
 	r.watch.pause()
 	raw, err := call()
 	r.watch.resume()
@@ -96,6 +97,7 @@ func (r *run) reach(what string, call func() (json.RawMessage, error)) goja.Valu
 	if err != nil {
 		r.throw(what, err)
 	}
+	// counted after the call, since a result's size is not known before
 	if r.results += len(raw); r.results > r.l.Results {
 		r.vm.Interrupt(invalid(fmt.Sprintf("the calls brought more than %d bytes", r.l.Results), "ask for less"))
 		return goja.Undefined()
@@ -116,6 +118,7 @@ func (r *run) throw(what string, err error) {
 	switch {
 	case errors.As(err, &failed):
 		text = clip(string(failed))
+	// internal errors may contain paths and addresses
 	case errors.As(err, &known) && known.Code != tool.Internal:
 		text = known.Code.String() + ": " + known.Msg
 		if known.Hint != "" {

@@ -37,7 +37,8 @@ const programName = "script"
 // and only goja uses it here.
 var boundPatterns = sync.OnceFunc(func() { regexp2.DefaultMatchTimeout = time.Second })
 
-// run is one execution.
+// run is one execution. It belongs to the goroutine of Run. Only watch uses others, and interrupts vm through its own
+// method.
 type run struct {
 	ctx   context.Context
 	vm    *goja.Runtime
@@ -64,6 +65,7 @@ func Run(ctx context.Context, source string, host Host, l Limits) (answer json.R
 			answer, err = nil, invalid("the interpreter failed", "write the script in another way")
 		}
 	}()
+	// Total includes the time of calls; the watch bounds the program's own time.
 	ctx, cancel := context.WithTimeout(ctx, l.Total)
 	defer cancel()
 	program, err := compile(source)
@@ -85,6 +87,7 @@ func Run(ctx context.Context, source string, host Host, l Limits) (answer json.R
 
 // compile checks and compiles a program.
 func compile(source string) (*goja.Program, error) {
+	// The program is wrapped in an async function, so that await and return work at its top.
 	tree, err := goja.Parse(programName, "(async () => {"+source+"\n})()")
 	if err != nil {
 		return nil, invalid("the script cannot be read: "+strings.TrimPrefix(err.Error(), "SyntaxError: "), writeHint)
@@ -107,6 +110,7 @@ func (r *run) prepare() error {
 	r.vm.SetMaxCallStackSize(r.l.Depth)
 	start := time.Now()
 	r.vm.SetTimeSource(func() time.Time { return start })
+	// JSON.parse is kept from before the guards, so that the program cannot replace the one that results go through.
 	parse, _ := goja.AssertFunction(r.vm.Get("JSON").ToObject(r.vm).Get("parse"))
 	r.parse = parse
 	made, err := r.vm.RunScript("guards", guards)
@@ -151,6 +155,7 @@ func (r *run) answer(value goja.Value) (json.RawMessage, error) {
 	if !ok {
 		return nil, invalid("the script returned nothing", writeHint)
 	}
+	// Every call of the host is synchronous, so a promise that is pending now stays pending.
 	switch promise.State() {
 	case goja.PromiseStatePending:
 		return nil, invalid("the script waits for something that never happens", "calls of tools need no callbacks")

@@ -19,7 +19,8 @@ import (
 	"tooldex/upstream"
 )
 
-// surface is what the clients of one view talk to. It is never changed once surfaces.get has returned it.
+// surface is what the clients of one view talk to. It is never changed once surfaces.get has returned it. The HTTP
+// server is built lazily, because most views are used over MCP alone.
 type surface struct {
 	*service.View
 	mcp        *mcpsrv.Server
@@ -65,6 +66,7 @@ func warnUnknownServers(s *service.Service, name string, p config.Profile) {
 // surfaceOf returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is
 // neither, and for a server that does not exist there; it is Unavailable after shutdown.
 func (all *surfaces) surfaceOf(key access.View) (*surface, error) {
+	// Names are checked before the cache is searched, so that a profile that was removed is not served from it.
 	if err := all.views.CheckName(key.Profile); err != nil {
 		return nil, err
 	}
@@ -81,6 +83,7 @@ func (all *surfaces) surfaceOf(key access.View) (*surface, error) {
 	if all.closed {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "find profile", Msg: "the server is closing"}
 	}
+	// Building takes no I/O, so the lock may be held.
 	one := &surface{View: all.views.New(key)}
 	one.mcp = mcpsrv.New(all.mcpOptions(one.View))
 	one.mcpHandler, one.sseHandler = one.mcp.Handler(), one.mcp.SSEHandler()
@@ -121,6 +124,7 @@ func withListing(o mcpsrv.Options, cfg *config.Config, key access.View) mcpsrv.O
 	if key.Server != "" {
 		p.Mode = string(mcpsrv.Full)
 	}
+	// The settings of serve come first; those of the profile replace them below.
 	o.Mode, o.Threshold, o.Followers, o.Summary = mcpsrv.Mode(cfg.Serve.Mode), cfg.Serve.Threshold, cfg.Serve.Follows,
 		cfg.Serve.Summary
 	o.MaxResult = cfg.Serve.MaxResult
@@ -178,6 +182,7 @@ func (all *surfaces) countSessions() int {
 // makeRoom makes room for one more MCP session: beyond the bound of all surfaces together it closes the one that was
 // used least recently. It returns false if all are in use.
 func (all *surfaces) makeRoom() bool {
+	// The bound is for the process, not for a view, since sessions share its memory.
 	most := all.mcp.MaxSessions
 	if most <= 0 {
 		most = mcpsrv.DefaultSessions
@@ -199,12 +204,14 @@ func (all *surfaces) makeRoom() bool {
 // for one of a profile that profile alone, for others any.
 func (all *surfaces) mcpHandler(key access.View) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A path below /mcp names a profile, a mode, or servers/NAME.
 		below, legacy := strings.CutPrefix(r.URL.Path, "/sse")
 		below = strings.Trim(strings.TrimPrefix(below, "/mcp"), "/")
 		asked := access.View{Profile: below, ReadOnly: key.ReadOnly}
 		if server, ok := strings.CutPrefix(below, "servers/"); ok {
 			asked.Profile, asked.Server = service.WholeProfile, server
 		}
+		// A token of a profile must not reach another one by its path.
 		if key.Profile != service.WholeProfile {
 			if asked.Profile != service.WholeProfile && asked.Profile != key.Profile {
 				http.Error(w, "there is no such profile", http.StatusNotFound)

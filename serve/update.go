@@ -63,6 +63,7 @@ func (u *updater) start(ctx context.Context) {
 	if u.service.Catalog.Set().Len() == 0 {
 		u.begun = time.Now()
 	}
+	// The count is set before the goroutines begin, so that ready never reports readiness in between.
 	u.unread.Store(int64(len(unread)))
 	u.tasks.Go(func() { u.readUpstreams(ctx, unread) })
 	u.tasks.Go(func() { u.followStore(ctx) })
@@ -91,6 +92,8 @@ func (u *updater) wait() { u.tasks.Wait() }
 // announce a change. Servers that could not be read are tried again at each poll.
 func (u *updater) readUpstreams(ctx context.Context, unread []upstream.Server) {
 	var readers sync.WaitGroup
+	// The first readings run in parallel. Later ones run one after the other, on this goroutine, so that a busy server
+	// cannot start many imports.
 	slots := make(chan struct{}, readersAtOnce)
 	for _, one := range unread {
 		readers.Go(func() {
@@ -131,6 +134,7 @@ func (u *updater) readTools(ctx context.Context, name string) {
 	case ctx.Err() != nil:
 	case err != nil:
 		u.o.Logger.Warn("cannot read the tools of a server; what is stored of it is served", "server", name, "error", err)
+	// the server was removed while it was being read
 	case !u.isConfigured(name):
 		u.removeTools(ctx, name)
 	default:
@@ -193,6 +197,8 @@ func (u *updater) followStore(ctx context.Context) {
 		case <-u.o.ReloadRequests:
 			u.o.Config.Invalidate()
 		}
+		// The order: preferences, configuration, tools, index file, servers. Each step uses what the one before has
+		// read.
 		u.refreshPreferences(ctx, failing)
 		u.reloadConfig(ctx)
 		changed, err := u.service.Catalog.Refresh(ctx)
@@ -237,6 +243,7 @@ func (u *updater) refreshPreferences(ctx context.Context, failing bool) {
 
 // noteStates writes the states of upstream servers for other processes.
 func (u *updater) noteStates(ctx context.Context) {
+	// doctor and servers list of other processes read the note.
 	note := service.NewStatusNote(service.StatusDir(u.service.Dir()))
 	defer note.Remove()
 	ticker := time.NewTicker(lookInterval)
@@ -283,6 +290,7 @@ func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 	if change.Profiles() {
 		u.logProfiles(change)
 	}
+	// Listings change before trust and servers, which notify clients anyway.
 	if change.Profiles() || change.Listing() {
 		u.all.applyListing()
 		u.o.Logger.Info("tools are listed as the configuration says now")
@@ -317,6 +325,7 @@ func (u *updater) logProfiles(change config.Change) {
 func (u *updater) applyServers(ctx context.Context, change config.Change) {
 	now := u.service.Servers()
 	u.o.Logger.Info("the servers of the configuration have changed", "servers", len(now))
+	// The gateway comes first: a removed server must not announce tools while its tools are removed.
 	u.gateway.Set(now)
 	u.gateway.Wake()
 	find := func(list []upstream.Server, name string) int {
@@ -341,6 +350,7 @@ func (u *updater) applyTrust(ctx context.Context) {
 	if u.trustDue = false; u.service.Temporary() {
 		return
 	}
+	// clients are notified only if the change affects what they see
 	before := u.service.Catalog.Set().Version()
 	err := u.service.Catalog.Retrust(ctx, u.service.Trust())
 	switch {

@@ -45,6 +45,7 @@ func (s *Service) builtinModel() (catalog.Model, error) {
 // openEmbedder returns the model that the configuration names, nil for the built-in one. It contacts no server.
 func (s *Service) openEmbedder() (*chosenEmbedder, error) {
 	named := s.Config().Embedder
+	// The part after the colon may contain further colons, as in a model's tag.
 	kind, rest, _ := strings.Cut(named, ":")
 	switch kind {
 	case "", "builtin":
@@ -60,6 +61,7 @@ func (s *Service) openEmbedder() (*chosenEmbedder, error) {
 		if err != nil {
 			return nil, err
 		}
+		// a local model needs no breaker, since it cannot be unreachable
 		return &chosenEmbedder{embed.NewCache(m, 0), func(context.Context) error { return nil }}, nil
 	case "ollama", "openai":
 	default:
@@ -163,6 +165,7 @@ func parseModelSettings(kind, query string) (*modelSettings, error) {
 			Hint: "write them like ?batch=16&timeout=30s, with %20 for a blank",
 		}
 	}
+	// unknown keys are refused, so that a misspelt one is noticed
 	known := []string{"batch", "document", "query", "timeout", "url"}
 	known = append(known, map[string]string{"ollama": "keep_alive", "openai": "dims"}[kind])
 	for _, key := range slices.Sorted(maps.Keys(values)) {

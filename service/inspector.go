@@ -68,6 +68,7 @@ const (
 // knownRequests collects the requests for all tools at once, since the archetypes are assigned among them.
 func (s *Service) knownRequests(set *eval.Dataset) *knownRequests {
 	r := &knownRequests{labelled: map[tool.ID][]inspect.Request{}, lent: map[tool.ID][]inspect.Request{}}
+	// A label may stand for several tools: the same one on several servers.
 	ids := map[string][]tool.ID{}
 	for _, t := range set.Tools {
 		label := set.Label(t.ID())
@@ -114,6 +115,7 @@ func (r *knownRequests) addLent(snap *index.Snapshot, base *knowledge.Base) {
 		return // the base is of another version than what is stored: nothing is borrowed from it
 	}
 	for i, h := range heads {
+		// an archetype without requests is represented by its title
 		asked := h.Utterances
 		if len(asked) == 0 && h.Title != "" {
 			asked = []string{h.Title}

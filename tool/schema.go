@@ -17,6 +17,7 @@ type Parameter struct {
 	Enum        []json.RawMessage `json:"enum,omitempty"`
 }
 
+// schema holds the keywords of JSON Schema that parameters and signatures show. Others are ignored.
 type schema struct {
 	Type        json.RawMessage   `json:"type"`
 	Description string            `json:"description"`
@@ -35,6 +36,7 @@ type schema struct {
 	Definitions map[string]json.RawMessage `json:"definitions"`
 }
 
+// property is one property with its schema as the server wrote it.
 type property struct {
 	name string
 	raw  json.RawMessage
@@ -46,6 +48,7 @@ type orderedProperties []property
 // UnmarshalJSON reads an object; anything else gives no properties, since servers do send arrays and null here.
 func (p *orderedProperties) UnmarshalJSON(b []byte) error {
 	*p = nil
+	// A map would lose the order of the properties, which authors choose for their readers.
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil
@@ -103,6 +106,7 @@ func (t *Tool) Signature() string {
 	b.WriteString(t.Name)
 	b.WriteByte('(')
 	first := true
+	// required parameters first, each group in the order of the schema
 	for _, required := range []bool{true, false} {
 		for _, p := range params {
 			if p.Required != required {
@@ -140,6 +144,7 @@ func (w *typeWriter) read(raw json.RawMessage) *schema {
 	if json.Unmarshal(raw, s) != nil {
 		return &schema{}
 	}
+	// A reference and the parts of allOf describe the same value, so their members are combined.
 	more := s.AllOf
 	if target := w.lookUp(s.Ref); target != nil {
 		more = append([]json.RawMessage{target}, more...)
@@ -204,6 +209,7 @@ func (w *typeWriter) typeName(s *schema, depth int) string {
 	if len(s.Const) > 0 {
 		return string(s.Const)
 	}
+	// beyond the depth, alternatives fall through to the type
 	if alternatives := append(slices.Clone(s.AnyOf), s.OneOf...); len(alternatives) > 0 && depth < maxTypeDepth {
 		return w.alternativeNames(alternatives, depth)
 	}

@@ -40,7 +40,7 @@ type Use struct {
 }
 
 // Agent asks a chat model behind the chat completions API, which OpenAI, Ollama and many others offer. It is safe for
-// concurrent use.
+// concurrent use. mu guards use only; requests run concurrently.
 type Agent struct {
 	o        Options
 	endpoint string
@@ -83,6 +83,7 @@ func (a *Agent) Use() Use {
 // is confident if there is one. Nothing but the IDs and a score of 1 is filled in. The errors are those of Select, and
 // Unavailable if the model does not answer.
 func (a *Agent) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	// The tools are selected as for a real agent, so that the score includes the selection.
 	offered, err := a.o.Select(ctx, selection.Query{Message: q.Text, Format: selection.FormatOpenAI})
 	if err != nil {
 		return nil, err
@@ -105,6 +106,7 @@ func (a *Agent) Search(ctx context.Context, q tool.Query) (*tool.Result, error) 
 			use.Unknown++
 			continue
 		}
+		// A call with wrong arguments still counts as the choice of its tool; the count shows it beside the score.
 		if !a.fits(one, call.Function.Arguments) {
 			use.Invalid++
 		}

@@ -37,6 +37,8 @@ func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	return a.out, a.err
 }
 
+// run starts the command under ptrace with pipes for its output, follows it to its end, and applies the loss of power
+// afterwards.
 func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	var power *disk
 	if p.Fault == Power || p.Fault == PowerPart {
@@ -110,7 +112,8 @@ type tracer struct {
 	powerErr error // the first one of it
 }
 
-// thread is one traced thread.
+// thread is one traced thread. The same stop marks the beginning and the end of a call, so the tracer keeps which comes
+// next.
 type thread struct {
 	calling bool // between the beginning and the end of a system call
 	result  syscall.Errno
@@ -215,6 +218,7 @@ func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 	if !ok {
 		return
 	}
+	// after a short write the disk stays full for the rest of the run
 	if t.full && op.fills {
 		t.refuse(pid, th, regs, syscall.ENOSPC)
 		return
@@ -231,6 +235,7 @@ func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 	if errno == 0 {
 		errno = syscall.ENOSPC
 	}
+	// a write of one byte cannot be cut, so it fails as a whole
 	halved := op.writes && regs.Rdx > 1
 	switch fault := t.plan.Fault; {
 	case halved && (fault == Short || fault == Tear):
@@ -291,13 +296,16 @@ var operations = map[uint64]operation{
 // sysRenameat2 is missing in package syscall.
 const sysRenameat2 = 316
 
+// first returns the path of calls whose first argument is one.
 func first(pid int, regs *syscall.PtraceRegs) string { return text(pid, regs.Rdi) }
 
 // second returns the path of calls whose first argument is a folder. It assumes the current one, which Go passes.
 func second(pid int, regs *syscall.PtraceRegs) string { return text(pid, regs.Rsi) }
 
+// descriptor returns the path of the file that the first argument, a descriptor, refers to.
 func descriptor(pid int, regs *syscall.PtraceRegs) string { return opened(pid, regs.Rdi) }
 
+// mapped returns the path of the file that mmap maps; its descriptor is the fifth argument.
 func mapped(pid int, regs *syscall.PtraceRegs) string { return opened(pid, regs.R8) }
 
 // opened returns the path of an open file of a process, "" if there is none.

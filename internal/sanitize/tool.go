@@ -52,11 +52,13 @@ func (f Finding) String() string {
 // that run in a circle are legal, and nothing here follows them. A missing summary is derived. A name that clients do
 // not accept is kept, since the server knows the tool by it; [ExposedNames] repairs what clients see.
 func Tool(t *tool.Tool) ([]Finding, error) {
+	// The name is checked first: findings refer to the tool by it.
 	c := &cleaner{t: t}
 	if err := c.checkName(); err != nil {
 		return nil, err
 	}
 	c.cleanTexts()
+	// A summary that is declared and too long is the author's mistake, which cutting would hide.
 	if err := CheckSummary(t.ID(), t.Summary); err != nil {
 		return nil, err
 	}
@@ -184,6 +186,7 @@ func (c *cleaner) cleanText(field, s string, most int) string {
 		out = Cut(out, most)
 		c.addNote(field, fmt.Sprintf("has %d bytes", len(s)), fmt.Sprintf("cut to %d", len(out)))
 	}
+	// a quick test that most texts pass
 	if printableASCII(out) {
 		return out
 	}
@@ -192,6 +195,7 @@ func (c *cleaner) cleanText(field, s string, most int) string {
 		c.addNote(field, "is not UTF-8", "replaced what is not")
 	}
 	fixed = strings.ReplaceAll(fixed, "\r\n", "\n")
+	// One variation selector after a character is legitimate, as in emoji. Further ones can carry hidden data.
 	removed, selectors := 0, 0
 	fixed = strings.Map(func(r rune) rune {
 		if isVariationSelector(r) {
@@ -260,6 +264,8 @@ func (c *cleaner) cleanSchema(field string, raw json.RawMessage) json.RawMessage
 		c.addNote(field, "is not UTF-8", "replaced what is not")
 		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
+	// Schemas are validated and shown byte for byte, so the finding is all that is done here; trust may hold the tool
+	// for it.
 	if hasHidden(raw) {
 		c.addNote(field, "holds invisible or direction-changing characters",
 			"kept, since schemas are kept byte for byte")
