@@ -288,23 +288,23 @@ tools stand in for results; many of their attacks need the form of a tool, so fa
 
 const pageHead = `# How well hostile tools are found
 
-Made by ` + "`go test ./scan -run TestPage -update`" + `. What the rules are, and what is done about a finding, is in
+Made by ` + "`go test ./scan -run TestPage -update`" + `. The rules, and what follows from a finding, are in
 [reference/trust.md](reference/trust.md).
 
-The labelled tools are under ` + "`scan/testdata`" + `. Half of them are attacks, by family: instructions to the model, requests for
-conversations and secrets in parameters, orders to read key files, poison in every part of a schema, instructions in pieces, in other
-languages, encoded, in comments, behind invisible characters, names that look like others, shadowing of other servers' tools, claims
-to come first, and changes after the fact. The other half is honest and tricky: tools for passwords, prompts and shells, "must",
-"before", "IMPORTANT", ignore files, security scanners, emoji and scripts with joiners.
+The labelled tools are under ` + "`scan/testdata`" + `. Half of them are attacks, by family: instructions to the model, requests
+for conversations and secrets in parameters, orders to read key files, hostile text in every part of a schema,
+instructions in pieces, in other languages, encoded, in comments, behind invisible characters, names that look like
+others, shadowing of other servers' tools, claims to come first, and changes after the fact. The other half is honest
+and tricky: tools for passwords, prompts and shells, "must", "before", "IMPORTANT", ignore files, security scanners,
+emoji and scripts with joiners.
 
-The labelled set is split by a hash: rules were written by the *tuned* part, and only counted on the *checked* one. The *held out* set
-was written before the first rule and not looked at again. One hand wrote all three, before the rules. The *stranger's* were written later by another, who
-knew neither the rules nor these sets, and only measure: the first rules found 35 in 100 of those attacks. The *evasive* ones were written when the rules were done, by somebody who knows them and wants to get around
-them: they are what rules cannot do. What of them was a way to write words, spelled out, backwards or with digits for letters, was taken up afterwards. The policies ` + "`quarantine` and `strict`" + ` do not ask what words an attacker finds, and hold each change. Of the real tools, those of the 33
-servers were looked at while tuning; of the registries, the rules about names and about environment variables were loosened once
-after a look at their findings, and the rule about pieces after a false alarm in the demo catalogue. The second version of the rules, of
-wide classes of words and of clues that are summed up, was written without a look at the labelled tools, but for how many each rule
-flags: a pattern is worth the more, the fewer of the real tools here and of further public sets hold it.
+The labelled set is split by a hash. The rules were written with the *tuned* part in view; the *checked* part only
+counts results. The *held out* set was written before the first rule and not looked at again. One author wrote all
+three, before the rules. The *stranger's* set was written later, by another author who knew neither the rules nor these
+sets, and only measures: the first rules found 35 of 100 of those attacks. The *evasive* attacks were written after the
+rules, by somebody who knows them and wants to get around them: they show what rules cannot do. Some of them only wrote
+words in another way (spelled out, backwards, or with digits for letters); the scanner has learned those since. The
+policies ` + "`quarantine`" + ` and ` + "`strict`" + ` do not depend on wording: they hold every change.
 
 A finding counts here if clients are warned of it, which they are not of low ones. Of the servers that nobody prepared for, the texts
 were not looked at. Two of them ask in a parameter of nearly every tool for the user's own words, which some are flagged for.

@@ -55,8 +55,8 @@ func TestReferenceCLI(t *testing.T) {
 	seen := exitCodesInScripts(t, root)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Command line\n\n%s\n%s.\n\n", generated, root.Short)
-	b.WriteString("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found or a gate not met. What goes wrong is told on standard error, and what\n" +
-		"to do about it on a line that begins with `hint:`.\n\n## Flags of all commands\n\n")
+	b.WriteString("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing found or a gate not met. Errors are printed to\n" +
+		"standard error, with the remedy on a line that begins with `hint:`.\n\n## Flags of all commands\n\n")
 	writeFlags(&b, root.PersistentFlags())
 	for _, cmd := range commandsBelow(root) {
 		writeCommand(&b, cmd, seen[cmd.CommandPath()])
@@ -193,7 +193,7 @@ func exampleMarks(path string) string {
 func TestReferenceSettings(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Settings\n\n%s\n", generated)
-	b.WriteString("Each key of `tooldex.yaml`, and the flag and the variable that come before it: [configuration.md](configuration.md) tells how they go together.\n\n" +
+	b.WriteString("Each key of `tooldex.yaml`, and the flag and the variable that override it: [configuration.md](configuration.md) explains the order.\n\n" +
 		"| key | flag | environment | type | default | |\n|---|---|---|---|---|---|\n")
 	secrets := ""
 	for _, s := range config.Settings() {
@@ -414,7 +414,7 @@ func TestReferenceMCP(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Meta-tools\n\n%s\n", generated)
-	b.WriteString("The tools that tooldex itself offers over MCP, beside those of its servers. [mcp.md](mcp.md) tells which mode lists which.\n" +
+	b.WriteString("The tools that tooldex itself offers over MCP, beside those of its servers. [mcp.md](mcp.md) says which mode lists which.\n" +
 		"`propose_utterances` and `write_utterances` are in no list, and are called through `invoke_tool`: [enrich.md](enrich.md#by-an-agent).\n")
 	listed := map[string]bool{}
 	for _, mode := range []string{"search", "dynamic"} {
@@ -550,7 +550,7 @@ func TestReferenceErrors(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "| %d | %s |\n", row.code, row.what)
 	}
-	b.WriteString("\n[cli.md](cli.md) tells which command ends with which.\n")
+	b.WriteString("\n[cli.md](cli.md) lists the exit codes of each command.\n")
 	published(t, "errors.md", b.String())
 }
 
