@@ -23,10 +23,10 @@
 // # What may be relied on
 //
 // A record reaches the operating system before the answer of its call is passed on, so a killed process loses none.
-// [Sync] decides when it reaches the disk, which matters if the power fails: records that the disk had not taken by then
-// are missing, and [Verify] may say so. With Options.Required a call is made only after a record of its beginning was
-// written. Otherwise calls go on if they cannot be recorded; the log says so, and a record of how many were lost follows
-// as soon as one can be written again.
+// [Sync] decides when it reaches the disk, which matters if the power fails: records that the disk had not taken by
+// then are missing, and [Verify] may say so. With Options.Required a call is made only after a record of its beginning
+// was written. Otherwise calls go on if they cannot be recorded; the log says so, and a record of how many were lost
+// follows as soon as one can be written again.
 //
 // Several processes may write to one directory; each record comes whole from one of them. A line that was torn when a
 // process died is kept, and the next record says so.

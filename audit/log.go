@@ -334,7 +334,8 @@ func (l *Log) syncWritten() error {
 	return nil
 }
 
-// syncNames brings the names of new files and of the folder to the disk. Systems that cannot sync folders do not need it.
+// syncNames brings the names of new files and of the folder to the disk. Systems that cannot sync folders do not need
+// it.
 func (l *Log) syncNames() error {
 	for _, dir := range []string{l.o.Dir, filepath.Dir(l.o.Dir)} {
 		if err := atomicfile.SyncDir(dir); err != nil {

@@ -38,8 +38,8 @@ type Options struct {
 	// Slim leaves what was made of tools in the store, where an Index would need it in memory. It suits a program that
 	// only imports: View.Familiarity and View.Try then know nothing of the tools.
 	Slim bool
-	// Images has Open and Refresh use the file that SaveImage writes, if it is there and fits the store. A catalogue that
-	// is only listed uses the tools in it.
+	// Images has Open and Refresh use the file that SaveImage writes, if it is there and fits the store. A catalogue
+	// that is only listed uses the tools in it.
 	Images bool
 
 	indexer indexer          // set by tests; otherwise chosen by withDefaults

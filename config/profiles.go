@@ -53,8 +53,8 @@ func readProfiles(path string) (map[string]Profile, error) {
 	return profiles, nil
 }
 
-// ClientProfilesPath returns the path of the profiles that "tooldex connect" makes of clients' filters of tools, in a data
-// directory.
+// ClientProfilesPath returns the path of the profiles that "tooldex connect" makes of clients' filters of tools, in a
+// data directory.
 func ClientProfilesPath(dataDir string) string {
 	return filepath.Join(dataDir, "connect", "profiles.yaml")
 }

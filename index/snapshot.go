@@ -123,8 +123,8 @@ type posting struct {
 	own    float32 // the same without what was lent
 }
 
-// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i], of which it keeps nothing. It returns an
-// Invalid error if the numbers differ or a vector has another width than the first.
+// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i], of which it keeps nothing. It returns
+// an Invalid error if the numbers differ or a vector has another width than the first.
 func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	if set.Len() != len(docs) {
 		return nil, &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("%d tools but %d documents",

@@ -36,8 +36,8 @@ type keptResult struct {
 	owner string // the principal that may read it
 	text  string // of all parts
 	shown int    // bytes of text that the client saw
-	// parts are those of the result, with its structuredContent at the end if that was cut; left are the places of those
-	// that were left out.
+	// parts are those of the result, with its structuredContent at the end if that was cut; left are the places of
+	// those that were left out.
 	parts      []json.RawMessage
 	left       []int
 	structured bool // the last part is the structuredContent
@@ -93,10 +93,10 @@ func (r *keptResult) size() int {
 	return n
 }
 
-// boundResult returns a result of t that costs a model at most limits.result tokens of text: the beginning of its texts,
-// the size of all, and how to read on. Results within the bound are returned as they are, byte for byte. structured says
-// that the client relies on structuredContent, as one does that knows the tool's output schema: it gets a shortened one
-// of that schema, or an error where there is none. cut reports whether anything was left out.
+// boundResult returns a result of t that costs a model at most limits.result tokens of text: the beginning of its
+// texts, the size of all, and how to read on. Results within the bound are returned as they are, byte for byte.
+// structured says that the client relies on structuredContent, as one does that knows the tool's output schema: it gets
+// a shortened one of that schema, or an error where there is none. cut reports whether anything was left out.
 func (s *Server) boundResult(ctx context.Context, r clientRequest, t *tool.Tool, raw json.RawMessage, structured bool,
 ) (_ json.RawMessage, cut bool) {
 	most := s.live.Load().maxResult * bytesPerToken

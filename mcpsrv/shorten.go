@@ -8,8 +8,9 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// shorten returns a JSON value of the same form within about most bytes: its lists and texts end early, and long members
-// of an object share what the short ones leave. Numbers and keys stay, so that the result may be somewhat longer.
+// shorten returns a JSON value of the same form within about most bytes: its lists and texts end early, and long
+// members of an object share what the short ones leave. Numbers and keys stay, so that the result may be somewhat
+// longer.
 func shorten(raw json.RawMessage, most int) json.RawMessage {
 	if len(raw) <= most {
 		return raw

@@ -174,7 +174,8 @@ func (c *lineConn) answerOf(id jsonrpc.ID, data []byte, cancelled bool) []byte {
 	return append(out, ']')
 }
 
-// Close implements mcp.Connection. It closes the input and leaves the output open, for what the program may still print.
+// Close implements mcp.Connection. It closes the input and leaves the output open, for what the program may still
+// print.
 func (c *lineConn) Close() (err error) {
 	c.closing.Do(func() {
 		close(c.closed)
@@ -186,8 +187,8 @@ func (c *lineConn) Close() (err error) {
 // maxLine bounds one message, in bytes.
 const maxLine = 16 << 20
 
-// lineWriter serializes the answers of a lineReader with those of the connection, and knows the requests that the client
-// has cancelled: the SDK would send their answers, and the protocol forbids it.
+// lineWriter serializes the answers of a lineReader with those of the connection, and knows the requests that the
+// client has cancelled: the SDK would send their answers, and the protocol forbids it.
 type lineWriter struct {
 	mu        sync.Mutex
 	w         io.Writer
@@ -233,8 +234,8 @@ type lineReader struct {
 	listens map[jsonrpc.ID]bool
 }
 
-// nextMessages returns the messages of the next line that has any: one, or those of a batch. It answers the lines before
-// that are no messages. At the end of the input the error is io.EOF. One goroutine calls it.
+// nextMessages returns the messages of the next line that has any: one, or those of a batch. It answers the lines
+// before that are no messages. At the end of the input the error is io.EOF. One goroutine calls it.
 func (l *lineReader) nextMessages() (msgs []jsonrpc.Message, batch bool, err error) {
 	for {
 		line, err := l.readLine()
@@ -321,8 +322,8 @@ func (l *lineReader) decodeLine(line []byte) ([]jsonrpc.Message, *jsonrpc.Error)
 	return msgs, nil
 }
 
-// decodeMessage decodes one JSON-RPC message, which is valid JSON. Requests and notifications of the usual form are read
-// without the SDK's decoder, which takes 32 KB of memory for each. Their parameters share data's memory.
+// decodeMessage decodes one JSON-RPC message, which is valid JSON. Requests and notifications of the usual form are
+// read without the SDK's decoder, which takes 32 KB of memory for each. Their parameters share data's memory.
 func decodeMessage(data []byte) (jsonrpc.Message, error) {
 	var version, id, method, params json.RawMessage
 	for _, m := range orderedjson.Members(data) {

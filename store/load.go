@@ -98,9 +98,9 @@ func (s *Store) LoadMoving(ctx context.Context, v View, move func(part []Record)
 	return snap, nil
 }
 
-// ReadDerived reads what was made of some tools, by their content hashes: the analyses, and the vectors of the texts that
-// textOf reads from them. What is missing or damaged is left out. The error wraps ErrChanged if the file has another
-// generation; otherwise it is that of Load.
+// ReadDerived reads what was made of some tools, by their content hashes: the analyses, and the vectors of the texts
+// that textOf reads from them. What is missing or damaged is left out. The error wraps ErrChanged if the file has
+// another generation; otherwise it is that of Load.
 func (s *Store) ReadDerived(ctx context.Context, v View, gen uint64, hashes []tool.Hash,
 	textOf func(analysis []byte) (TextHash, bool),
 ) (*Snapshot, error) {

@@ -156,8 +156,8 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if err != nil {
 		return err
 	}
-	// Servers are tried before anything is written: one that depends on the client's own environment may not start here.
-	// Known servers whose tools were never read are tried, too.
+	// Servers are tried before anything is written: one that depends on the client's own environment may not start
+	// here. Known servers whose tools were never read are tried, too.
 	x := s.NewServerImport(append(slices.Clone(servers), s.Unread(clients.KnownServers(list))...))
 	defer a.stopServers(x)
 	failed := a.tryServers(ctx, x, f)

@@ -11,8 +11,8 @@ import (
 
 	"tooldex/eval"
 	"tooldex/eval/inspect"
-	"tooldex/service"
 	"tooldex/internal/atomicfile"
+	"tooldex/service"
 	"tooldex/tool"
 )
 

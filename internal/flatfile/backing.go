@@ -7,8 +7,9 @@ import (
 	"tooldex/internal/atomicfile"
 )
 
-// Backing keeps bytes that are seldom read in a file without a name, from which the system reads what is asked for. They
-// stay there as long as the process runs. The zero Backing keeps them in memory. It is not safe for concurrent use.
+// Backing keeps bytes that are seldom read in a file without a name, from which the system reads what is asked for.
+// They stay there as long as the process runs. The zero Backing keeps them in memory. It is not safe for concurrent
+// use.
 type Backing struct {
 	f *os.File
 	n int64

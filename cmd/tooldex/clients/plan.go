@@ -94,8 +94,8 @@ func AnyFile(path string) File {
 // PlanOptions says what happens to the servers of a plan.
 type PlanOptions struct {
 	Replace bool // they win over stored servers of the same name
-	// Moving means that they leave the clients' files: filters of tools are kept, so that what cannot be kept stays, and
-	// a server whose name a stored one has gets another name.
+	// Moving means that they leave the clients' files: filters of tools are kept, so that what cannot be kept stays,
+	// and a server whose name a stored one has gets another name.
 	Moving bool
 }
 
