@@ -34,7 +34,7 @@ var table = map[string]rule{
 	},
 	"internal/orderedjson": {
 		imports: []string{"tool"},
-		doc:     "Package orderedjson reads and writes JSON without losing what encoding/json does not keep: the order of members, the spelling of numbers, and the bytes of values that nobody changes.",
+		doc:     "Package orderedjson reads and writes JSON without losing what encoding/json does not keep: the order of members, the spelling of numbers, and the bytes of values that were not changed.",
 	},
 	"internal/vector": {
 		doc: "Package vector multiplies vectors of float32 as fast as the processor can, with the same bits on every processor.",
@@ -47,7 +47,7 @@ var table = map[string]rule{
 		doc:     "Package flatfile keeps flat arrays in a file that any number of processes use where it lies, by mapping it into memory.",
 	},
 	"internal/limit": {
-		doc: "Package limit lets so many in at once, has so many wait for a while, and refuses the rest.",
+		doc: "Package limit bounds how many run at once and how many wait for a while, and refuses the rest.",
 	},
 	"internal/redact": {
 		doc: "Package redact hides secrets that people wrote into texts: behind the names that they are given, by the forms of known tokens, and in addresses.",
