@@ -117,3 +117,24 @@ func ParseLifetime(text string, now time.Time) (time.Time, error) {
 	}
 	return at, nil
 }
+
+// Line is a token as it is listed for people: never with its digest. Expired is relative to the time of the listing.
+type Line struct {
+	Name     string `json:"name"`
+	Profile  string `json:"profile,omitempty" jsonschema:"the profile that it is good for; all tools if left out"`
+	ReadOnly bool   `json:"readOnly,omitempty"`
+	Expires  string `json:"expires,omitempty" jsonschema:"a time; never if left out"`
+	Expired  bool   `json:"expired,omitempty"`
+}
+
+// Lines returns what may be shown of tokens.
+func Lines(tokens []Token, now time.Time) []Line {
+	out := make([]Line, len(tokens))
+	for i, t := range tokens {
+		out[i] = Line{Name: t.Name, Profile: t.View.Profile, ReadOnly: t.View.ReadOnly}
+		if !t.Expires.IsZero() {
+			out[i].Expires, out[i].Expired = t.Expires.UTC().Format(time.RFC3339), t.hasExpired(now)
+		}
+	}
+	return out
+}

@@ -362,3 +362,11 @@ func (l *Log) syncSoon() {
 		}
 	})
 }
+
+// Recent is the function [Recent] for the directory of the log. A nil Log has no records.
+func (l *Log) Recent(f Filter, most int, after uint64) ([]Record, uint64, error) {
+	if l == nil {
+		return nil, 0, nil
+	}
+	return Recent(l.o.Dir, f, most, after)
+}

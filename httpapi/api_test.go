@@ -17,6 +17,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/access"
+	"tooldex/audit"
 	"tooldex/tool"
 	"tooldex/upstream"
 	"tooldex/validate"
@@ -121,6 +123,16 @@ func testTools() []*tool.Tool {
 	}
 }
 
+// staff reports one of each.
+type staff struct{}
+
+func (staff) Report() (*AccessReport, error) {
+	return &AccessReport{
+		Profiles: []ProfileLine{{Name: "work", Tools: 2}}, Tokens: []access.Line{{Name: "ci", ReadOnly: true}},
+		Clients: []ClientLine{{Name: "editor", Who: "token ci"}},
+	}, nil
+}
+
 func newFixture(t *testing.T, change func(*Options)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, set: tool.NewSet(testTools(), ""), log: &buffer{}}
@@ -129,7 +141,8 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	}
 	choice := &chooser{}
 	o := Options{
-		Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice,
+		Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice, People: staff{},
+		Records: audit.New(audit.Options{Dir: t.TempDir()}),
 		Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	if change != nil {

@@ -214,7 +214,7 @@ func strangerFixture(t *testing.T) *fixture {
 func TestStrangers(t *testing.T) {
 	f := strangerFixture(t)
 	s := newStranger(t, f)
-	for seed := range uint64(8000) {
+	for seed := range uint64(12_000) {
 		s.ask(t, f, seed, `{"message":`)
 	}
 	for _, op := range s.ops { // or else nothing was asked that is worth asking

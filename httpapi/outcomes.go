@@ -93,7 +93,7 @@ var namesSomething = [...]string{
 	"selectTools", "getPreferences", "putPreferences", "getTool", "callTool", "feedback", "startServer", "stopServer",
 	"serverLog", "approve",
 	"getOverlay", "putOverlay", "insight", "metrics", "getServer", "putServer", "deleteServer", "enableServer",
-	"disableServer", "tryServer", "loginServer", "logoutServer",
+	"disableServer", "tryServer", "loginServer", "logoutServer", "audit", "access",
 }
 
 // componentName is the outcome's name among the components.

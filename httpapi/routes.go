@@ -122,6 +122,12 @@ func (s *Server) routes() []route {
 			withBody(typeOf[ToolOverlay]()).withAnswer(typeOf[ToolOverlay]()),
 		getRoute(insightsPath+"{id}", "insight", "How a tool is found, and what is near it", s.getInsight).
 			withAnswer(typeOf[ToolInsight]()),
+		getRoute(auditPath, "audit", "Who called which tool, and with what outcome", s.getRecords).
+			withQuery(auditParams).withAnswer(typeOf[recordList]()),
+		getRoute(whoamiPath, "whoami", "Whose token this is, and what it is good for", s.getWhoami).
+			withAnswer(typeOf[whoami]()),
+		getRoute(accessPath, "access", "Profiles, tokens and connected clients", s.getAccess).
+			withAnswer(typeOf[AccessReport]()),
 		getRoute("/api/metrics", "metrics", "What was done in a window of time", s.getMetrics).
 			withQuery(metricsParams).withAnswer(typeOf[metrics.Metrics]()),
 		getRoute("/healthz", "health", "Whether the process runs", s.getHealth).withAnswer(typeOf[health]()),

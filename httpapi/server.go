@@ -49,6 +49,10 @@ type Options struct {
 	Metrics Metrics
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
+	// Records answers /api/audit; nil means that there are none.
+	Records Records
+	// People answers /api/access; nil means that nobody may see it.
+	People People
 	// Overlays keeps what people add to tools; nil turns that off.
 	Overlays Overlays
 	// Insight explains how tools are found; nil turns that off.

@@ -239,7 +239,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
-			s.sessions.beginSession(conn, access.PrincipalOf(ctx).Key) // before its ID is known to anybody
+			s.sessions.beginSession(conn, access.PrincipalOf(ctx)) // before its ID is known to anybody
 		}
 		res, err := next(ctx, method, req)
 		s.addInstructions(req, res)

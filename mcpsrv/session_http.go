@@ -2,10 +2,12 @@ package mcpsrv
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"tooldex/access"
+	"tooldex/internal/sanitize"
 )
 
 // sessionHeader names the session of a request over HTTP.
@@ -84,3 +86,37 @@ func (s *Server) EndSessions(key string) {
 	}
 	all.Wait()
 }
+
+// ConnectedClient describes a session for people.
+type ConnectedClient struct {
+	Name, Version string // as the client calls itself; "" if it does not say
+	Who           string // whose token began the session; "" without a token
+	Begun         time.Time
+	LastUsed      time.Time // when its last request over HTTP began or ended; Begun for other transports
+}
+
+// Clients returns the open sessions, those that began first before the others. A stateless request has none.
+func (s *Server) Clients() []ConnectedClient { return s.sessions.clients() }
+
+// clients implements Server.Clients.
+func (r *sessionRegistry) clients() []ConnectedClient {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []ConnectedClient
+	for conn := range r.liveLocked() {
+		one := r.byConn[conn]
+		if one == nil {
+			continue // a stateless request
+		}
+		c := ConnectedClient{Who: one.who, Begun: one.begun, LastUsed: one.lastUsed}
+		if p := conn.InitializeParams(); p != nil && p.ClientInfo != nil {
+			c.Name, c.Version = sanitize.Clip(p.ClientInfo.Name, maxClientName), sanitize.Clip(p.ClientInfo.Version, maxClientName)
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b ConnectedClient) int { return a.Begun.Compare(b.Begun) })
+	return out
+}
+
+// maxClientName bounds what clients say of themselves, in bytes.
+const maxClientName = 100

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
@@ -16,6 +17,8 @@ type session struct {
 	conn  *mcp.ServerSession
 	id    string // of a session over HTTP; "" otherwise
 	owner string // Key of the principal that began it; "" if it came without a token
+	who   string // its name, for people
+	begun time.Time
 
 	// Guarded by the registry's mu.
 	watched    bool                   // a goroutine waits for the connection to end
@@ -70,15 +73,15 @@ func (r *sessionRegistry) findSession(conn *mcp.ServerSession) *session {
 	return r.byConn[conn]
 }
 
-// beginSession registers a connection that begins, and who began it. It costs no goroutine: most sessions are opened
+// beginSession registers a connection that begins, and the principal that began it. It costs no goroutine: most sessions are opened
 // and never keep anything. Those that ended are dropped when many have gathered.
-func (r *sessionRegistry) beginSession(conn *mcp.ServerSession, owner string) {
+func (r *sessionRegistry) beginSession(conn *mcp.ServerSession, by access.Principal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || r.byConn[conn] != nil {
 		return
 	}
-	r.addLocked(conn, owner)
+	r.addLocked(conn, by.Key).who = by.Name
 	if len(r.byConn) >= r.sweepAt {
 		r.dropEndedLocked()
 		r.sweepAt = max(minSweep, 2*len(r.byConn))
@@ -115,7 +118,7 @@ func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession) *session {
 
 // addLocked adds the session of a connection. Mu is held. Only connections over HTTP have an ID.
 func (r *sessionRegistry) addLocked(conn *mcp.ServerSession, owner string) *session {
-	one := &session{conn: conn, id: conn.ID(), owner: owner, lastUsed: time.Now()}
+	one := &session{conn: conn, id: conn.ID(), owner: owner, begun: time.Now(), lastUsed: time.Now()}
 	r.byConn[conn] = one
 	if one.id != "" {
 		one.open = 1 // the request that began it

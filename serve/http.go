@@ -81,6 +81,10 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 	}
 	if key.Profile == service.WholeProfile { // these report on all servers and tools
 		o.Metrics, o.Prometheus, o.Overlays, o.Insight = views.Meter, views.Meter, edits, edits
+		o.People = all.http.People
+		if views.Audit != nil {
+			o.Records = views.Audit
+		}
 		o.Operator, o.Editor, o.Quarantine = all.http.Operator, all.http.Editor, s.Catalog
 	}
 	if key == (access.View{}) { // it answers for all others, too

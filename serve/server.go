@@ -157,7 +157,7 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 	s.editor = newServerEditor(ctx, s.service, s.gateway, s.all.catalogChanged)
 	cfg := s.service.Config().Serve
 	s.all.http = httpapi.Options{
-		Upstreams: knownStates{s.gateway, s.service}, Operator: operator{s.gateway, s.updater}, Editor: s.editor, Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate,
+		Upstreams: knownStates{s.gateway, s.service}, Operator: operator{s.gateway, s.updater}, Editor: s.editor, People: people{s.all, s.admission.gate.File}, Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate,
 		Hosts: cfg.Hosts, Origins: cfg.Origins, Version: s.o.Version, Logger: s.o.Logger,
 	}
 	return nil

@@ -91,7 +91,7 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 	editor := newServerEditor(t.Context(), s, gw, st.all.catalogChanged)
 	t.Cleanup(editor.wait)
 	st.all.http = httpapi.Options{
-		Upstreams: knownStates{gw, s}, Operator: gw, Editor: editor, Access: gate, Logger: slog.New(slog.DiscardHandler),
+		Upstreams: knownStates{gw, s}, Operator: gw, Editor: editor, Access: gate, People: people{st.all, st.tokens}, Logger: slog.New(slog.DiscardHandler),
 	}
 	t.Cleanup(func() { _ = st.all.shutdownAll(0) })
 	whole, err := st.all.surfaceOf(access.View{})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,8 +35,7 @@ type auditFilter struct {
 	since, tool, outcome, kind, client, arguments string
 	follow                                        bool
 
-	from        time.Time // since, as read sets it
-	fingerprint string    // the keyed hash of arguments, as records hold it; set by read
+	audit.Filter // what the flags mean, as readFlags sets it
 }
 
 func newAuditShow(a *app) *cobra.Command {
@@ -77,17 +75,20 @@ func outcomesText() string {
 	return strings.Join(out, ", ")
 }
 
-// readFlags checks the flags and sets what matchesRecord needs. Its errors are usage errors.
+// readFlags checks the flags and sets the filter. Its errors are usage errors.
 func (f *auditFilter) readFlags(a *app) error {
 	if f.outcome != "" && !slices.Contains(audit.Outcomes(), audit.Outcome(f.outcome)) {
 		return usageError{fmt.Sprintf("no call ends %q", f.outcome), "use " + outcomesText()}
 	}
-	if _, err := path.Match(f.tool, ""); err != nil {
+	f.Filter = audit.Filter{
+		Tool: f.tool, Outcome: audit.Outcome(f.outcome), Kind: audit.Kind(f.kind), Client: f.client,
+	}
+	if f.Check() != nil {
 		return usageError{fmt.Sprintf("%q is no pattern", f.tool), "give server/name, with * for any part of a name"}
 	}
 	if f.since != "" {
 		var err error
-		if f.from, err = sinceThen(f.since, time.Now()); err != nil {
+		if f.Since, err = sinceThen(f.since, time.Now()); err != nil {
 			return err
 		}
 	}
@@ -98,7 +99,7 @@ func (f *auditFilter) readFlags(a *app) error {
 		// Only the log knows the key of the hashes, which lies in its directory.
 		l := audit.New(audit.Options{Dir: service.AuditDir(a.config()), Logger: a.log})
 		defer func() { _ = l.Close() }() // nothing is written
-		f.fingerprint = l.Fingerprint(json.RawMessage(f.arguments))
+		f.Arguments = l.Fingerprint(json.RawMessage(f.arguments))
 	}
 	return nil
 }
@@ -122,17 +123,6 @@ func sinceThen(text string, now time.Time) (time.Time, error) {
 		"2026-11-20T15:04:05Z"}
 }
 
-// matchesRecord reports whether a record passes every flag that is set. read must have succeeded.
-func (f *auditFilter) matchesRecord(r audit.Record) bool {
-	named, _ := path.Match(f.tool, string(r.Tool)) // read has checked the pattern
-	return (f.from.IsZero() || !r.Time.Before(f.from)) &&
-		(f.tool == "" || named) &&
-		(f.outcome == "" || string(r.Outcome) == f.outcome) &&
-		(f.kind == "" || string(r.Kind) == f.kind) &&
-		(f.client == "" || r.Who.Client == f.client || r.Who.Principal == f.client) &&
-		(f.fingerprint == "" || r.Arguments == f.fingerprint)
-}
-
 const (
 	followEvery  = 300 * time.Millisecond // how often audit show --follow looks for more
 	shownRecords = 50                     // without --limit and --since
@@ -148,7 +138,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	reader := audit.NewReader(service.AuditDir(a.config()))
 	found := []audit.Record{}
 	if err := reader.Read(func(r audit.Record) error {
-		if f.matchesRecord(r) {
+		if f.Matches(&r) {
 			found = append(found, r)
 		}
 		if most > 0 && len(found) > 2*most { // a long log must not be held in memory
@@ -176,7 +166,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 		case <-ticker.C:
 		}
 		if err := reader.Read(func(r audit.Record) error {
-			if !f.matchesRecord(r) {
+			if !f.Matches(&r) {
 				return nil
 			}
 			return a.auditLines([]audit.Record{r})

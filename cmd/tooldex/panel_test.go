@@ -367,11 +367,31 @@ func selectionInPanel(t *testing.T, p *page) {
 	if !strings.HasSuffix(saved, "%") || len(saved) < 4 {
 		t.Errorf("it says that %q is saved", saved)
 	}
-	rows := `document.querySelectorAll('.selection-out tbody tr').length`
+	rows := `document.querySelectorAll('.selection-out tbody tr:not(.cut, .rest)').length`
 	p.fill("#most", "1")
 	p.until(rows + ` === 1`)
+	p.until(one(".selection-out tr.cut + tr.rest", "/"))
 	p.click("summary", "What is sent")
 	p.until(one("details.raw pre", "inputSchema"))
+	// By hand, only what is picked is given, also without a message.
+	p.fill("#most", "")
+	p.fill("#message", "")
+	p.choose("#mode", "manual")
+	p.until(one(".empty-title", "No message yet"))
+	for _, name := range []string{"github/create_issue", "maps/geocode_address"} {
+		p.fill("#pick", name)
+		p.press("Tab")
+	}
+	p.until(rows + ` === 2 && ` + one(".selection-out tbody", "github/create_issue"))
+	p.reload()
+	p.choose("#mode", "manual")
+	p.click(`.chips button[aria-label="Remove github/create_issue"]`, "")
+	p.until(rows + ` === 1 && !` + one(".selection-out tbody", "github/create_issue"))
+	p.click(`.chips button[aria-label="Remove maps/geocode_address"]`, "")
+	p.until(one(".empty-title", "No message yet"))
+	p.choose("#mode", "")
+	p.fill("#message", "Read package.json and list the open pull requests") // which the browser keeps for later steps
+	p.until(rows + ` > 0`)
 }
 
 func activityInPanel(t *testing.T, p *page, base string) {
@@ -496,6 +516,8 @@ func accessibilityOfPanel(t *testing.T, p *page, id string) {
 		{"#/selection", `document.querySelector('.selection-out tbody tr')`},
 		{"#/activity", `document.querySelector('.chart')`},
 		{"#/servers", `document.querySelector('.card h3 .badge')`},
+		{"#/calls", `document.querySelector('td .badge')`},
+		{"#/access", `document.querySelectorAll('.section').length >= 4`},
 		{"#/settings", `document.querySelector('#pref-most') && document.querySelector('.category-list')`},
 	}
 	for _, size := range []struct {

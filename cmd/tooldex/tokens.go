@@ -83,15 +83,6 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 	return cmd
 }
 
-// tokenLine is a token as it is listed. Expired is relative to the time of the listing.
-type tokenLine struct {
-	Name     string `json:"name"`
-	Profile  string `json:"profile,omitempty"`
-	ReadOnly bool   `json:"readOnly,omitempty"`
-	Expires  string `json:"expires,omitempty"`
-	Expired  bool   `json:"expired,omitempty"`
-}
-
 func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
@@ -106,7 +97,7 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			lines := tokenLines(tokens, time.Now())
+			lines := access.Lines(tokens, time.Now())
 			return a.print(lines, func(w io.Writer) error {
 				rows := make([][]string, len(lines))
 				for i, l := range lines {
@@ -123,18 +114,6 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 			})
 		},
 	}
-}
-
-// tokenLines returns what may be shown of tokens: never the hash.
-func tokenLines(tokens []access.Token, now time.Time) []tokenLine {
-	out := make([]tokenLine, len(tokens))
-	for i, t := range tokens {
-		out[i] = tokenLine{Name: t.Name, Profile: t.View.Profile, ReadOnly: t.View.ReadOnly}
-		if !t.Expires.IsZero() {
-			out[i].Expires, out[i].Expired = t.Expires.UTC().Format(time.RFC3339), !now.Before(t.Expires)
-		}
-	}
-	return out
 }
 
 func newTokensRevoke(a *app, where func() (access.File, error)) *cobra.Command {

@@ -140,7 +140,7 @@ var table = map[string]rule{
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
-		imports: []string{"tool", "access", "metrics", "scan", "selection", "validate", "confirm", "upstream", "internal/limit", "internal/orderedjson", "internal/sanitize"},
+		imports: []string{"tool", "access", "audit", "metrics", "scan", "selection", "validate", "confirm", "upstream", "internal/limit", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
 	},
 	"eval": {

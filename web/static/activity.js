@@ -18,7 +18,7 @@ const every = 10000; // milliseconds between two requests
 export function activityView(host) {
   const choice = h('select', { 'aria-label': 'Time' }, windows.map(([value, label]) => h('option', { value }, label)));
   choice.value = local.get('window', '24h');
-  const body = h('div');
+  const body = h('div', null, empty('Loading the activity…'));
   replace(host, h('div', { class: 'page' }, h('div', { class: 'page-head' }, h('h2', null, 'Activity'), choice), body));
   let drawn = '';
   const run = latest(async (signal) => {

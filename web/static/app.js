@@ -4,7 +4,9 @@ import { onToken } from './api.js';
 import { dialog, fail, fmt, h, id, replace } from './dom.js';
 import { catalogue, loadCatalogue, local, onCatalogue } from './state.js';
 import { applyTheme } from './theme.js';
+import { accessView } from './access.js';
 import { activityView } from './activity.js';
+import { callsView } from './calls.js';
 import { selectionView } from './selection.js';
 import { serversView } from './servers.js';
 import { settingsView } from './settings.js';
@@ -14,7 +16,9 @@ const views = [
   { name: 'tools', label: 'Tools', make: toolsView },
   { name: 'selection', label: 'Selection', make: selectionView },
   { name: 'activity', label: 'Activity', make: activityView },
+  { name: 'calls', label: 'Calls', make: callsView },
   { name: 'servers', label: 'Servers', make: serversView },
+  { name: 'access', label: 'Access', make: accessView },
   { name: 'settings', label: 'Settings', make: settingsView },
 ];
 
@@ -82,7 +86,7 @@ const keys = [
   ['← →', 'close and open a group'],
   ['Enter', 'open the tool'],
   ['Esc', 'back to the list, then clear the search'],
-  ['1 to 5', 'the views, in their order'],
+  ['1 to 7', 'the views, in their order'],
   ['?', 'these keys'],
 ];
 

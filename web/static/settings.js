@@ -1,12 +1,11 @@
 // Preferences, which the service applies to every agent, and the settings of this browser.
 
-import { forgetToken, hasToken } from './api.js';
 import { empty, fail, fmt, h, id, replace, toast } from './dom.js';
 import { catalogue, categoryOf, local, onCatalogue, prefer, preferences } from './state.js';
 import { setTheme } from './theme.js';
 
 export function settingsView(host) {
-  const service = h('div');
+  const service = h('div', null, empty('Loading the preferences…'));
   replace(host, h('div', { class: 'page narrow' }, h('h2', null, 'Settings'), service, here()));
   let stop = () => {};
   preferences(true).then((p) => {
@@ -118,6 +117,5 @@ function here() {
   keys.addEventListener('change', () => local.set('keys', keys.checked));
   return h('section', { class: 'section' }, h('h3', null, 'This browser'),
     h('div', { class: 'field' }, h('label', { for: 'theme' }, 'Colours'), theme),
-    h('label', { class: 'check' }, keys, 'Single-key shortcuts, such as / and 1 to 5'),
-    hasToken() && h('p', null, h('button', { type: 'button', onclick: () => { forgetToken(); location.reload(); } }, 'Forget the token')));
+    h('label', { class: 'check' }, keys, 'Single-key shortcuts, such as / and 1 to 7'));
 }
