@@ -239,10 +239,10 @@ func newAuditVerify(a *app) *cobra.Command {
 	var anchors []string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check that no record was altered, taken out or put in",
-		Long: "Check that no record was altered, taken out, put in or moved, and name the file and the line where one was. The last line\n" +
-			"is an anchor, the number and hash of the last record: kept where the files of the log cannot be written, and given with\n" +
-			"--anchor later, it shows that all records up to it are still the same. The anchor in the file of audit.anchor is checked,\n" +
+		Short: "Check that no record was altered, removed or inserted",
+		Long: "Check that no record was altered, removed, inserted or moved, and name the file and the line where one was. The last line\n" +
+			"is an anchor: the number and hash of the last record. Keep it where the files of the log cannot be written; given with\n" +
+			"--anchor later, it shows whether all records up to it are still the same. The anchor in the file of audit.anchor is checked,\n" +
 			"too. The exit code is 1 if they are not.",
 		Example: "  tooldex audit verify\n  tooldex audit verify --anchor 1042:5b0c…",
 		Args:    checkArgs(cobra.NoArgs),
