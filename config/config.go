@@ -15,6 +15,7 @@ type Config struct {
 	LogFormat  string // text or json
 	Embedder   string // builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL
 	OllamaHost string // "" for Ollama's default
+	Registry   string // the address of the registry that servers are looked for in
 	// OpenAIBaseURL and OpenAIKey belong to the embedder openai:MODEL. They come from the environment alone.
 	OpenAIBaseURL, OpenAIKey string
 	Borrow                   bool // whether archetypes lend their words to tools

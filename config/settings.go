@@ -93,6 +93,10 @@ func commonSettings() []Setting {
 		{Key: "embedder", Env: "TOOLDEX_EMBEDDER", Flag: "embedder", Default: "builtin", About: "the embedding model"},
 		{Key: "ollamaHost", Env: "OLLAMA_HOST", About: "the address of the Ollama server"},
 		{
+			Key: "registry", Env: "TOOLDEX_REGISTRY", Default: "https://registry.modelcontextprotocol.io",
+			About: "the MCP registry in which servers search looks",
+		},
+		{
 			Key: "startTimeout", Env: "TOOLDEX_START_TIMEOUT", Default: 60, Min: 1, Max: 3600,
 			About: "seconds that a server may take to start, not counting an installation by npx or uvx",
 		},

@@ -172,6 +172,9 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 				fmt.Fprintf(w, "  %s: %s\n", part.name, makePrintable(strings.Join(part.list, ", ")))
 			}
 		}
+		if len(advice.Kinds) > 0 {
+			fmt.Fprintln(w, "  tooldex servers search looks for such servers in the MCP registry")
+		}
 		for _, u := range advice.Excluded {
 			fmt.Fprintf(w, "  not searched: %s\n", makePrintable(u.Text))
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ func newServers(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersReview(a),
-		newServersApprove(a), newServersLogin(a), newServersLogout(a), newSwitch(a, "server", false), newSwitch(a, "server", true))
+		newServersApprove(a), newServersLogin(a), newServersLogout(a), newSwitch(a, "server", false), newSwitch(a, "server", true), newServersSearch(a))
 	return cmd
 }
 
@@ -32,20 +33,27 @@ type addFlags struct {
 	transport, dir    string
 	env, headers      []string // as typed; pairs splits them
 	noImport, replace bool
+	yes               bool // to a server of a registry
 }
 
 func newServersAdd(a *app) *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{
-		Use:   "add NAME URL | add NAME -- COMMAND [ARG...]",
+		Use:   "add NAME URL | add NAME -- COMMAND [ARG...] | add NAME@registry",
 		Short: "Add a server and import its tools",
 		Long: "Add a server and import its tools. Secrets are best given as ${VAR}: they are read from the environment when the\n" +
-			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'.",
+			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'. NAME@registry adds a server that servers\n" +
+			"search lists, after it has shown what would run.",
 		Example: "  tooldex servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  tooldex servers add --transport http -H 'Authorization: Bearer ${TOKEN}' issues https://mcp.example.com/mcp",
-		Args: checkArgs(cobra.MinimumNArgs(2)),
+		Args: checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			server, err := f.server(args)
+			server, ok, err := a.fromRegistry(cmd.Context(), args, f.yes)
+			if !ok {
+				server, err = f.server(args)
+			} else if err == nil {
+				err = f.complete(&server)
+			}
 			if err != nil {
 				return err
 			}
@@ -78,6 +86,7 @@ func newServersAdd(a *app) *cobra.Command {
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
 	fl.BoolVar(&f.noImport, "no-import", false, "only store the server; do not start it")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "add a server of a registry without asking")
 	fl.BoolVar(&f.replace, "replace", false, "replace another server of that name")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " +
@@ -91,7 +100,11 @@ func newServersAdd(a *app) *cobra.Command {
 // server builds a server from the arguments: a name, then a URL or a command with its arguments. Its errors are usage
 // errors.
 func (f *addFlags) server(args []string) (upstream.Server, error) {
-	s := upstream.Server{Name: args[0], Dir: f.dir}
+	if len(args) < 2 {
+		return upstream.Server{}, usageError{"nothing says how to reach " + args[0], "add a url, -- and a command, or @registry to " +
+			"the name"}
+	}
+	s := upstream.Server{Name: args[0]}
 	transport := upstream.Transport(f.transport)
 	if transport != "" && !slices.Contains([]upstream.Transport{upstream.Stdio, upstream.HTTP, upstream.SSE}, transport) {
 		return s, usageError{fmt.Sprintf("unknown transport %q", f.transport), "use stdio, http or sse"}
@@ -113,14 +126,31 @@ func (f *addFlags) server(args []string) (upstream.Server, error) {
 	default:
 		s.Command, s.Args = args[1], args[2:]
 	}
-	var err error
-	if s.Env, err = splitPairs(f.env, "=", "environment variable"); err != nil {
-		return s, err
+	err := f.complete(&s)
+	return s, err
+}
+
+// complete adds what the flags say beside how the server is reached.
+func (f *addFlags) complete(s *upstream.Server) error {
+	env, err := splitPairs(f.env, "=", "environment variable")
+	if err != nil {
+		return err
 	}
-	if s.Headers, err = splitPairs(f.headers, ":", "header"); err != nil {
-		return s, err
+	headers, err := splitPairs(f.headers, ":", "header")
+	if err != nil {
+		return err
 	}
-	return s, asUsageError(sources.CheckServer(s))
+	s.Dir, s.Env, s.Headers = f.dir, mergeMaps(s.Env, env), mergeMaps(s.Headers, headers)
+	return asUsageError(sources.CheckServer(*s))
+}
+
+// mergeMaps returns the members of both, those of more where both have one; nil if there are none.
+func mergeMaps(of, more map[string]string) map[string]string {
+	if len(of) == 0 {
+		return more
+	}
+	maps.Copy(of, more)
+	return of
 }
 
 // splitPairs splits words at the first sep. A variable without a value, as in -e VAR, refers to the variable of that

@@ -77,7 +77,7 @@ func TestVerbs(t *testing.T) {
 		"tooldex tokens add": {1}, "tooldex tokens revoke": {3},
 	}
 	// elsewhere are commands whose doing well needs another program, and the test that has it.
-	elsewhere := map[string]string{"tooldex servers login": "TestLogin", "tooldex health": "TestDocuments"}
+	elsewhere := map[string]string{"tooldex servers login": "TestLogin", "tooldex health": "TestDocuments", "tooldex servers search": "TestServersRegistry"}
 	root := bareRoot()
 	seen := exitCodesInScripts(t, root)
 	for _, cmd := range commandsBelow(root) {

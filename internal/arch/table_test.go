@@ -131,6 +131,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "upstream", "internal/sanitize"},
 		doc:     "Package sources reads the files that tools and servers come from, and defines [Source], which offers tools.",
 	},
+	"registry": {
+		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/sanitize"},
+		doc:     "Package registry finds MCP servers in a registry that speaks the API of the official one, and says how to run them.",
+	},
 	"script": {
 		imports: []string{"tool"},
 		doc:     "Package script runs short programs in JavaScript that call tools, within bounds.",
