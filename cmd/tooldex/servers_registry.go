@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +14,9 @@ import (
 	"tooldex/upstream"
 )
 
-// registry returns the client of the configured registry. Without a data directory it keeps no answers.
+// registry returns the client of the configured registry, which keeps answers in the data directory.
 func (a *app) registry() *registry.Client {
-	c := &registry.Client{URL: a.config().Registry}
-	if dir := a.config().DataDir; dir != "" {
-		c.Cache = filepath.Join(dir, "registry")
-	}
-	return c
+	return &registry.Client{URL: a.config().Registry, Cache: filepath.Join(a.config().DataDir, "registry")}
 }
 
 func newServersSearch(a *app) *cobra.Command {
@@ -42,19 +37,7 @@ func newServersSearch(a *app) *cobra.Command {
 					found.Since.Local().Format(time.DateTime))
 			}
 			err = a.print(found, func(w io.Writer) error {
-				var rows [][]string
-				for i := range found.Entries {
-					e := &found.Entries[i]
-					how := "not usable here"
-					if l, err := e.Launch(); err == nil {
-						how = launchText(&l.Server)
-					}
-					if e.Deprecated {
-						how += " (deprecated)"
-					}
-					rows = append(rows, []string{e.Name, e.Version, how, e.Description})
-				}
-				return writeColumns(w, []string{"SERVER", "VERSION", "RUNS", "DESCRIPTION"}, rows)
+				return writeColumns(w, []string{"SERVER", "VERSION", "RUNS", "DESCRIPTION"}, found.Rows())
 			})
 			if err == nil && len(found.Entries) == 0 {
 				return silent(exitNone)
@@ -64,14 +47,6 @@ func newServersSearch(a *app) *cobra.Command {
 	}
 	a.limitFlag(cmd, "how many servers to list (default 30)")
 	return cmd
-}
-
-// launchText returns the command or address of a server.
-func launchText(s *upstream.Server) string {
-	if s.URL != "" {
-		return s.URL
-	}
-	return strings.Join(append([]string{s.Command}, s.Args...), " ")
 }
 
 // fromRegistry returns the server of an argument NAME@registry, and false for another argument. A person sees what would
@@ -89,22 +64,8 @@ func (a *app) fromRegistry(ctx context.Context, args []string, yes bool) (upstre
 	if err != nil {
 		return upstream.Server{}, true, err
 	}
-	fmt.Fprintf(a.stderr, "%s %s: %s\n  runs: %s\n", e.Name, e.Version, makePrintable(e.Description),
-		makePrintable(launchText(&l.Server)))
-	if e.Source != "" {
-		fmt.Fprintf(a.stderr, "  source: %s\n", makePrintable(e.Source))
-	}
-	slices.SortFunc(l.Wants, func(x, y registry.Want) int { return strings.Compare(x.Variable, y.Variable) })
-	for _, w := range l.Wants {
-		state := "not set"
-		if a.getenv(w.Variable) != "" {
-			state = "set"
-		}
-		fmt.Fprintf(a.stderr, "  reads %s from the environment (%s): %s\n", w.Variable, state, makePrintable(w.About))
-	}
-	if e.Deprecated {
-		fmt.Fprintln(a.stderr, "  its publisher has deprecated it")
-	}
+	question := e.Question(l, func(variable string) bool { return a.getenv(variable) != "" })
+	fmt.Fprint(a.stderr, makePrintable(question))
 	_, err = a.confirmOnce("add server "+l.Server.Name+" and start it?", yes)
 	return l.Server, true, err
 }
