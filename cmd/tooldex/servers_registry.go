@@ -16,7 +16,11 @@ import (
 
 // registry returns the client of the configured registry, which keeps answers in the data directory.
 func (a *app) registry() *registry.Client {
-	return &registry.Client{URL: a.config().Registry, Cache: filepath.Join(a.config().DataDir, "registry")}
+	c := &registry.Client{URL: a.config().Registry}
+	if dir := a.config().DataDir; dir != "" {
+		c.Cache = filepath.Join(dir, "registry")
+	}
+	return c
 }
 
 func newServersSearch(a *app) *cobra.Command {
@@ -36,13 +40,12 @@ func newServersSearch(a *app) *cobra.Command {
 				fmt.Fprintf(a.stderr, "the registry does not answer; this is its answer of %s\n",
 					found.Since.Local().Format(time.DateTime))
 			}
-			err = a.print(found, func(w io.Writer) error {
-				return writeColumns(w, []string{"SERVER", "VERSION", "RUNS", "DESCRIPTION"}, found.Rows())
-			})
-			if err == nil && len(found.Entries) == 0 {
+			if len(found.Entries) == 0 && a.format == "table" {
 				return silent(exitNone)
 			}
-			return err
+			return a.print(found, func(w io.Writer) error {
+				return writeColumns(w, []string{"SERVER", "VERSION", "RUNS", "DESCRIPTION"}, found.Rows())
+			})
 		},
 	}
 	a.limitFlag(cmd, "how many servers to list (default 30)")
