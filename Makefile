@@ -9,6 +9,7 @@ BIN       := bin/tooldex
 TOGETHER  ?= 10m
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL      := $(GO) tool -modfile=tools/linters/go.mod
+DOWNLOADS ?= file://$(abspath dist)
 COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
 # $(call tool,NAME) builds a program of the module in tools and runs it here, at the top of the repository.
 tool       = $(GO) -C tools build -o $(abspath bin/tools)/ ./$(1) && bin/tools/$(1)
@@ -134,9 +135,9 @@ platforms: ## compile for each platform; make check only type-checks them
 	  echo $$p; $(RELEASE) binary -platform $$p -o /dev/null; \
 	done
 
-release: ## write archives for each platform, bills of materials and checksums to dist
+release: ## write archives, packages, bills of materials and checksums to dist; DOWNLOADS is the address of the archives
 	rm -rf dist
-	$(RELEASE) archives $(STAMP) -o dist
+	$(RELEASE) archives $(STAMP) -downloads $(DOWNLOADS) -o dist
 
 release-verify: ## build twice, from two folders and with empty caches, and compare all bits
 	$(RELEASE) verify $(STAMP)

@@ -16,6 +16,8 @@ type source struct {
 	version string
 	commit  string
 	cache   string // of the compiler; "" for the one that the go command uses by itself
+	// downloads is the address below which the archives are downloaded, for Homebrew; "" if there is none.
+	downloads string
 }
 
 // binary builds the program for p and writes it to out.

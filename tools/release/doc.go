@@ -1,5 +1,5 @@
 // Command release builds what tooldex publishes: a reproducible program for each platform, an archive of each with the
-// licences of its modules, bills of materials, and checksums.
+// licences of its modules, packages for Debian, Red Hat, npm and Homebrew, bills of materials, and checksums.
 //
 //	bin/tools/release binary -version v1.2.3 -commit HASH -o bin/tooldex    one program, for this machine or -platform
 //	bin/tools/release archives -version v1.2.3 -commit HASH -o dist         all that is published

@@ -45,6 +45,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	f.StringVar(&o.version, "version", "dev", "the version that is built")
 	f.StringVar(&o.commit, "commit", "", "the commit that it is built from")
 	f.StringVar(&o.out, "o", "", "what to write: a file, or for archives an empty folder")
+	f.StringVar(&o.downloads, "downloads", "", "the address below which archives are downloaded; \"\" writes no formula")
 	f.StringVar(&one, "platform", "", "OS/ARCH in place of all platforms, or of this machine's")
 	if err := f.Parse(args[1:]); err != nil {
 		return err

@@ -40,16 +40,29 @@ func (s source) publish(ctx context.Context, out string, at time.Time, ps ...pla
 			return fmt.Errorf("publish for %s: %w", p, err)
 		}
 	}
+	if err := s.writeNPMLauncher(out, at, ps...); err != nil {
+		return err
+	}
+	if s.downloads != "" {
+		if err := s.writeFormula(out, ps...); err != nil {
+			return err
+		}
+	}
 	return writeSums(out)
 }
 
-// publishFor writes the archive for p and the bill of what is in it.
+// archiveName is the name of the archive for p, without its extension.
+func (s source) archiveName(p platform) string {
+	return fmt.Sprintf("tooldex_%s_%s_%s", strings.TrimPrefix(s.version, "v"), p.os, p.arch)
+}
+
+// publishFor writes the archive and the packages for p, and the bill of what is in them.
 func (s source) publishFor(ctx context.Context, p platform, work, out string, at time.Time, shells []entry) error {
 	program := filepath.Join(work, p.os+"-"+p.arch, p.program())
 	if err := s.binary(ctx, p, program); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("tooldex_%s_%s_%s", strings.TrimPrefix(s.version, "v"), p.os, p.arch)
+	name := s.archiveName(p)
 	bill, err := s.sbom(ctx, program, at)
 	if err != nil {
 		return err
@@ -62,6 +75,14 @@ func (s source) publishFor(ctx context.Context, p platform, work, out string, at
 		return err
 	}
 	files = append(files, shells...)
+	if err := s.writeNPMProgram(p, out, files, at); err != nil {
+		return err
+	}
+	if p.os == "linux" {
+		if err := s.writePackages(p, filepath.Join(work, "packages-"+p.arch), out, name, files, at); err != nil {
+			return err
+		}
+	}
 	for i := range files {
 		files[i].name = path.Join(name, files[i].name)
 	}
