@@ -23,7 +23,7 @@ const (
 
 func TestMain(m *testing.M) {
 	roles := map[string]func(dir string, arg int) error{
-		"write": writeForever, "count": countUp, "limited": writeLimited, "make below": makeBelow,
+		"write": writeForever, "count": countUp, "limited": writeLimited, "make below": makeBelow, "steps": makeSteps,
 	}
 	for name, c := range changes() {
 		roles[name] = func(dir string, _ int) error { return c.do(dir) }
