@@ -7,6 +7,7 @@ GO        ?= go
 KILLS     ?= 5000
 BIN       := bin/tooldex
 TOGETHER  ?= 10m
+RUNS      ?= 10000
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL      := $(GO) tool -modfile=tools/linters/go.mod
 DOWNLOADS ?= file://$(abspath dist)
@@ -18,7 +19,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines bench-large soak soaked quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines bench-large soak soaked mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -81,12 +82,16 @@ soaked: ## the part of make check: two minutes of load and faults
 	$(GO) build -o bin/soaked ./cmd/tooldex
 	$(call tool,soak) -bin bin/soaked -time 2m
 
-soak: build ## load and faults for SOAKTIME, KILLS kills, four processes for TOGETHER; writes docs/soak.md and docs/deaths.md
+soak: build ## load and faults for SOAKTIME, KILLS kills, RUNS random runs of the store, four processes for TOGETHER; writes docs/soak.md and docs/deaths.md
 	$(call tool,soak) -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
 	@echo "At commit $$(git describe --always --dirty), on $$(date -u +%F):" | tee bin/deaths.log >bin/together.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS) >>bin/deaths.log
+	$(GO) test ./store -count 1 -timeout 4h -v -run '^TestModel$$' -runs $(RUNS) >>bin/deaths.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
+
+mutants: ## remove the protections of tools/mutants one by one, and run the tests that must notice; writes docs/mutants.md
+	$(call tool,mutants) -out docs/mutants.md
 
 quality: build ## measure every labelled set of DATA; writes docs/quality.md and docs/scanner.md
 	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/quality.md quality

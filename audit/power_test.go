@@ -95,7 +95,7 @@ func checkBreaks(t *testing.T, at, dir string, fault faultfs.Fault) {
 	for _, b := range report.Breaks {
 		lost := b.Fault == Deleted || b.Fault == Altered || b.Fault == Shortened && !strings.Contains(b.Text, "head file")
 		if fault != faultfs.PowerPart || !lost {
-			t.Errorf("%s: %v", at, b)
+			t.Fatalf("%s: %v", at, b)
 		}
 	}
 }

@@ -197,6 +197,10 @@ func TestPolicies(t *testing.T) {
 				if got != want {
 					t.Errorf("it was %s, want %s", got, want)
 				}
+				// Nobody has approved anything.
+				if strict := standing(trusting(t, dir, trust.Options{Policy: trust.Strict}), "a/read"); strict != "held" {
+					t.Errorf("after %s, under the strict policy it is %s", got, strict)
+				}
 			})
 		}
 	}
