@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	bolt "go.etcd.io/bbolt"
+
 	"tooldex/embed"
 	"tooldex/tool"
 	"tooldex/upstream"
@@ -321,4 +323,50 @@ func TestAnyFlippedBit(t *testing.T) {
 		t.Error("no flip was noticed: the test hit nothing")
 	}
 	t.Logf("%d of %d flips noticed; the others hit nothing that is in use", noticed, len(good)/257+1)
+}
+
+// TestLostValuesShow takes a value away, and puts an older one back, as a page that was lost does: each value that is
+// left has a valid checksum, and the loss shows all the same.
+func TestLostValuesShow(t *testing.T) {
+	key := []byte(record(4).Tool.ID())
+	for name, change := range map[string]func(b *bolt.Bucket, older []byte) error{
+		"lost":      func(b *bolt.Bucket, _ []byte) error { return b.Delete(key) },
+		"older":     func(b *bolt.Bucket, older []byte) error { return b.Put(key, older) },
+		"unchanged": func(*bolt.Bucket, []byte) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Open(t.TempDir(), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, s, &Batch{Records: records(0, 10)})
+			var older []byte
+			if err := s.readTx(t.Context(), func(tx *bolt.Tx) error {
+				older = bytes.Clone(tx.Bucket([]byte(bucketTools)).Get(key))
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			newer := record(4)
+			newer.Tool.Description = "newer"
+			newer.Hash = newer.Tool.Hash()
+			write(t, s, &Batch{Records: []Record{newer}})
+			if err := s.writeTx(t.Context(), func(tx *bolt.Tx) error {
+				return change(tx.Bucket([]byte(bucketTools)), older)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			damaged := load(t, s, View{}).Damaged
+			if name == "unchanged" {
+				if len(damaged) > 0 || s.Check(t.Context()) != nil {
+					t.Errorf("a sound store is said to be damaged: %v", damaged)
+				}
+				return
+			}
+			if len(damaged) != 1 || damaged[0].Kind != "bucket" || damaged[0].Key != bucketTools ||
+				!errors.Is(s.Check(t.Context()), ErrDamaged) {
+				t.Errorf("damaged: %v, want the bucket of tools", damaged)
+			}
+		})
+	}
 }
