@@ -300,7 +300,10 @@ func stepCompact(r *rand.Rand) step {
 		Analyses: map[tool.Hash]bool{},
 	}
 	for _, i := range some(r, 6) {
-		u.Texts[TextHash{byte(i)}], u.Analyses[tool.Hash{byte(i)}] = true, true
+		u.Texts[TextHash{byte(i)}] = true
+	}
+	for _, i := range some(r, 6) {
+		u.Analyses[tool.Hash{byte(i)}] = true
 	}
 	return step{"compact", func(s *Store) error {
 		gen, err := s.Generation(context.Background())
