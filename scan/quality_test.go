@@ -260,7 +260,8 @@ const blindSets = `
 
 Three authors who knew neither the rules nor the examples wrote 60 attacks and 60 honest look-alikes each, as tool definitions of
 several techniques, places and languages. Set *a* was read while the examples of November 2026 were written; of *b* and *c* only the
-counts below were seen, some thirty times while thresholds were chosen. Before are the rules and examples of the version before.
+counts below were seen, but many times while weights and thresholds were chosen, so a fresh set would score lower. Some
+examples are close to what was missed in *a*. Before are the rules and examples of the version before.
 ` + "`go -C tools run ./scan-set FOLDER`" + ` measures such a folder; it prints counts and no texts.
 
 | set | found before | precision before | found | precision | false alarms |
@@ -270,8 +271,8 @@ counts below were seen, some thirty times while thresholds were chosen. Before a
 | c | .733 | .800 | .850 | .864 | 8 of 60 |
 
 The aim, .90 of the attacks at a precision of .95, is missed on *b* and *c*, and so is the aim of .3 % on servers that nobody prepared
-for. What is missed most are attacks that sound like a fact of the tool ("accounts were remapped"), and orders in languages with few
-examples; false alarms are guidance to models about other people's data. Treat a finding as a reason to look, and its absence as none.
+for. In *a*, what is missed most are attacks that sound like a fact of the tool ("accounts were remapped"), and orders in languages
+with few examples; false alarms are guidance to models about other people's data. Treat a finding as a reason to look, and its absence as none.
 `
 
 const resultsHead = `

@@ -39,9 +39,13 @@ func packed(t *testing.T, version string) (out string) {
 		t.Fatal(err)
 	}
 	files := []entry{
-		{"tooldex", 0o755, data}, {"LICENSE", 0o644, []byte("licence\n")}, {"README.md", 0o644, []byte("read\n")},
-		{"tooldex.service", 0o644, unit}, {"completions/tooldex.bash", 0o644, []byte("complete\n")},
-		{"completions/tooldex.zsh", 0o644, []byte("complete\n")}, {"completions/tooldex.powershell", 0o644, []byte("x\n")},
+		{"tooldex", 0o755, data},
+		{"LICENSE", 0o644, []byte("licence\n")},
+		{"README.md", 0o644, []byte("read\n")},
+		{"tooldex.service", 0o644, unit},
+		{"completions/tooldex.bash", 0o644, []byte("complete\n")},
+		{"completions/tooldex.zsh", 0o644, []byte("complete\n")},
+		{"completions/tooldex.powershell", 0o644, []byte("x\n")},
 	}
 	out = t.TempDir()
 	at := time.Unix(1_750_000_000, 0).UTC()
