@@ -78,8 +78,8 @@ func Recent(dir string, f Filter, most int, after uint64) (out []Record, last ui
 
 // eachLineBackward calls do with the whole lines of a file, the last first, until do returns false, and reports whether
 // it did. What follows the last line feed may still be being written, and is left out.
-func eachLineBackward(path string, do func([]byte) bool) (stopped bool, err error) {
-	in, err := os.Open(path)
+func eachLineBackward(file string, do func([]byte) bool) (stopped bool, err error) {
+	in, err := os.Open(file)
 	if err != nil {
 		return false, err
 	}

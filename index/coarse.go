@@ -59,12 +59,12 @@ func (b *Builder) addCoarse() error {
 }
 
 // signs sets the bits of a vector, and returns its scale.
-func (c *coarse) signs(v []float32, bits []uint64) float32 {
+func (c *coarse) signs(v []float32, into []uint64) float32 {
 	var absolute, squared float32
 	for j, x := range v {
 		d := x - c.mean[j]
 		if d >= 0 {
-			bits[j/64] |= 1 << (j % 64)
+			into[j/64] |= 1 << (j % 64)
 		}
 		absolute += max(d, -d)
 		squared += d * d

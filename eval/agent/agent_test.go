@@ -20,10 +20,9 @@ import (
 // chat is a service with the chat completions API, as OpenAI documents it: a model that calls each offered function
 // whose name it finds in the request, with the arguments of args.
 type chat struct {
-	t        *testing.T
-	args     string
-	busy     int // answers with 429 first
-	requests []map[string]any
+	t    *testing.T
+	args string
+	busy int // answers with 429 first
 }
 
 func (c *chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
