@@ -27,10 +27,10 @@ var examples = sync.OnceValue(func() *textclass.Model {
 })
 
 // How a score counts. "make train-scanner" reports the rates: among sentences and pairs of sentences of real tools and
-// archetypes that were not trained on, nor any of their server, one in 1,600 scores at least sure; of hostile ones, half
-// do, and of honest ones that look alike one in forty.
+// archetypes that were not trained on, nor any of their server, one in 2,300 scores at least sure; of hostile ones,
+// two in five do, and of honest ones that look alike one in eighty.
 const (
-	sure       = 3.0 // a score that makes a finding by itself, as the logarithm of the odds
+	sure       = 4.0 // a score that makes a finding by itself, as the logarithm of the odds
 	likelyFrom = .6  // the fraction of sure from which a score is a clue
 	shortest   = 6   // the fewest words of a sentence that is scored
 

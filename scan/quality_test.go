@@ -266,9 +266,9 @@ examples are close to what was missed in *a*. Before are the rules and examples 
 
 | set | found before | precision before | found | precision | false alarms |
 |---|---|---|---|---|---|
-| a | .700 | .840 | .883 | .964 | 2 of 60 |
-| b | .717 | .860 | .833 | .926 | 4 of 60 |
-| c | .733 | .800 | .850 | .864 | 8 of 60 |
+| a | .700 | .840 | .850 | .962 | 2 of 60 |
+| b | .717 | .860 | .817 | .942 | 3 of 60 |
+| c | .733 | .800 | .767 | .868 | 7 of 60 |
 
 The aim, .90 of the attacks at a precision of .95, is missed on *b* and *c*, and so is the aim of .3 % on servers that nobody prepared
 for. In *a*, what is missed most are attacks that sound like a fact of the tool ("accounts were remapped"), and orders in languages

@@ -120,7 +120,7 @@ func (b *builder) addNeed(n need) {
 	id := n.tool.ID()
 	_, known := b.at[id]
 	cost := b.costs.cost[id]
-	if n.lesser && !known && float64(b.needTokens+cost) > lesserShare*float64(b.costs.tokens) {
+	if n.lesser && !known && float64(b.needTokens+cost) > max(lesserRoom, lesserShare*float64(b.costs.tokens)) {
 		return
 	}
 	if b.full && !known {

@@ -12,12 +12,14 @@ import (
 
 // How far below the best tool for a message one may score and still be selected with it, how many are selected whatever
 // they score, of each need where there are several, and of how many the search is asked for. Of a small catalogue, five
-// tools are much: those that score less than enough are selected while the needs cost at most lesserShare of its tokens.
+// tools are much: those that score less than enough are selected while the needs cost at most lesserShare of its tokens,
+// or lesserRoom tokens, below which nothing worth saving is left.
 const (
 	enough      = .6
 	fewest      = 5
 	fewestEach  = 3
 	lesserShare = .09
+	lesserRoom  = 400
 	searchDepth = 30
 )
 

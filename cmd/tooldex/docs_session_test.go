@@ -63,7 +63,7 @@ func newDocSession(t *testing.T, model string) *docSession {
 		}
 	}
 	s.env = append(s.env, "HOME="+home, "PATH="+shims+string(filepath.ListSeparator)+os.Getenv("PATH"),
-		"OLLAMA_HOST="+model, "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=none")
+		"TOOLDEX_REGISTRY="+model, "OLLAMA_HOST="+model, "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=none")
 	return s
 }
 

@@ -98,6 +98,11 @@ func docModels(w http.ResponseWriter, r *http.Request) {
 			data[i] = map[string]any{"index": i, "embedding": []float64{1, float64(i + 1), .5}}
 		}
 		answer["data"] = data
+	case "/v0.1/servers": // a registry of servers, which is at the same address
+		answer["servers"] = []any{map[string]any{"server": map[string]any{
+			"name": "io.example/weather", "description": "Forecasts", "version": "1.0.0",
+			"remotes": []any{map[string]any{"type": "streamable-http", "url": "https://weather.example/mcp"}},
+		}}}
 	case "/api/chat":
 		of := "x/y"
 		for _, m := range ask.Messages {

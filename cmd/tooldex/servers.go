@@ -86,7 +86,7 @@ func newServersAdd(a *app) *cobra.Command {
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
 	fl.BoolVar(&f.noImport, "no-import", false, "only store the server; do not start it")
-	fl.BoolVarP(&f.yes, "yes", "y", false, "add a server of a registry without asking")
+	fl.BoolVar(&f.yes, "yes", false, "add a server of a registry without asking")
 	fl.BoolVar(&f.replace, "replace", false, "replace another server of that name")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " +

@@ -29,7 +29,7 @@ func newServersSearch(a *app) *cobra.Command {
 		Short: "Search a registry for servers that are not here yet",
 		Long: "Search the MCP registry of the setting registry for servers. Answers are kept in the data directory for an hour,\n" +
 			"and longer while the registry cannot be reached. Entries come from their publishers: nobody here has checked them.",
-		Example: "  tooldex servers search weather\n  tooldex servers add io.github.owner/weather@registry",
+		Example: "  tooldex servers search weather",
 		Args:    checkArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := a.registry().Search(cmd.Context(), strings.Join(args, " "), a.limit)

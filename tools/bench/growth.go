@@ -189,7 +189,11 @@ func measureServer(ctx context.Context, c config, data string) (u usage, err err
 	defer s.stop()
 	get := func(path string) (time.Duration, error) {
 		start := time.Now()
-		r, err := http.Get(s.base + path)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, http.NoBody)
+		if err != nil {
+			return 0, err
+		}
+		r, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return 0, err
 		}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,8 +122,8 @@ func main() {
 	only := flag.String("only", "", "run only mutants whose file or test contains this")
 	flag.Parse()
 	if err := runAll(context.Background(), *page, *only); err != nil {
-		log.SetFlags(0)
-		log.Fatal(err)
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
 	}
 }
 
@@ -166,7 +165,7 @@ func runAll(ctx context.Context, page, only string) error {
 		done = append(done, o)
 	}
 	if page != "" {
-		if err := os.WriteFile(page, []byte(report(done)), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(report(ctx, done)), 0o644); err != nil {
 			return err
 		}
 	}
@@ -177,14 +176,14 @@ func runAll(ctx context.Context, page, only string) error {
 }
 
 // report returns the page.
-func report(done []outcome) string {
+func report(ctx context.Context, done []outcome) string {
 	noticed := 0
 	for _, o := range done {
 		if o.noticed {
 			noticed++
 		}
 	}
-	commit, _ := exec.Command("git", "describe", "--always", "--dirty").Output() // "" outside of a repository
+	commit, _ := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output() // "" outside of a repository
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Protections removed\n\nWritten by `make mutants` on %s, at commit %s, with %s. Each row removes one "+
 		"protection from the code and\nruns the test that [SECURITY.md](../SECURITY.md) names for it. **%d of %d** were "+

@@ -83,7 +83,7 @@ func measureScanner(out io.Writer, rows []textclass.Example, servers map[string]
 		slices.Sort(scores)
 	}
 	fmt.Fprintf(out, "%8s %24s %10s %10s\n", "score", "sentences of real tools", "hostile", "tricky")
-	for _, score := range []float32{0, .5, 1, 1.5, 2, 2.5, 3} {
+	for _, score := range []float32{0, .5, 1, 1.5, 2, 2.5, 3, 3.5, 4} {
 		above := func(scores []float32) int {
 			i, _ := slices.BinarySearch(scores, score)
 			return len(scores) - i
