@@ -23,15 +23,16 @@ func (r *Report) Conclusion(verdicts []Verdict) string {
 		}
 	}
 	if n := r.All.Queries; n > 0 {
-		parts = append(parts, fmt.Sprintf("A right tool comes first for %s of %d requests, and among the first five for %s.",
+		const text = "A right tool comes first for %s of %d requests, and among the first five for %s."
+		parts = append(parts, fmt.Sprintf(text,
 			percentText(r.All.Scores[hitAt(1)]), n, percentText(r.All.Scores[hitAt(5)])))
 	}
 	if missed := r.missedText(); missed != "" {
 		parts = append(parts, missed)
 	}
 	if n := r.NoMatch; n != nil && n.All != nil && n.All.Confident != nil {
-		parts = append(parts, fmt.Sprintf("Of %d requests that no tool serves, %s got a confident answer.", n.All.Queries,
-			percentText(*n.All.Confident)))
+		const text = "Of %d requests that no tool serves, %s got a confident answer."
+		parts = append(parts, fmt.Sprintf(text, n.All.Queries, percentText(*n.All.Confident)))
 	}
 	return strings.Join(parts, " ")
 }

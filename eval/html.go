@@ -323,8 +323,8 @@ func (o *Outcome) tableCells() []string {
 		help = cmp.Or(help, why)
 	}
 	return []string{
-		escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)), escapeText(cutText(wanted)),
-		escapeText(cutText(o.First)), place, score, help,
+		escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)),
+		escapeText(cutText(wanted)), escapeText(cutText(o.First)), place, score, help,
 	}
 }
 

@@ -31,8 +31,8 @@ const (
 	fresh      = time.Hour // for so long an answer on disk is used without a question
 )
 
-// Client asks one registry. Its methods are safe for concurrent use. The zero Client asks the official registry and keeps
-// nothing.
+// Client asks one registry. Its methods are safe for concurrent use. The zero Client asks the official registry and
+// keeps nothing.
 type Client struct {
 	URL   string       // of the registry, without the path of the API; "" means DefaultURL
 	Cache string       // the folder of kept answers, made when first needed; "" keeps none
@@ -48,8 +48,8 @@ type Found struct {
 
 // Search returns the servers whose name or description has the words of a query, in the registry's order, at most limit
 // (0 means 30, the most is 100). An answer of the last hour is not asked for again, and an older one is used where the
-// registry cannot be reached. The error is Invalid for an address that is none, and Unavailable where there is neither an
-// answer nor a kept one.
+// registry cannot be reached. The error is Invalid for an address that is none, and Unavailable where there is neither
+// an answer nor a kept one.
 func (c *Client) Search(ctx context.Context, query string, limit int) (*Found, error) {
 	if limit <= 0 {
 		limit = 30
@@ -74,8 +74,8 @@ func (c *Client) Search(ctx context.Context, query string, limit int) (*Found, e
 	return found, nil
 }
 
-// Get returns the latest version of the server with this name, such as io.github.owner/name. The error is NotFound if the
-// registry has none; otherwise as of Search.
+// Get returns the latest version of the server with this name, such as io.github.owner/name. The error is NotFound if
+// the registry has none; otherwise as of Search.
 func (c *Client) Get(ctx context.Context, name string) (*Entry, error) {
 	body, _, err := c.get(ctx, "/servers/"+url.PathEscape(name)+"/versions/latest")
 	if err != nil {

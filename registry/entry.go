@@ -104,9 +104,9 @@ type Want struct {
 	Secret   bool   `json:"secret,omitempty"`
 }
 
-// Launch returns how the server is reached: a remote one if there is, otherwise its package for npx, uvx, docker or dnx,
-// in this order. What a person must give becomes a reference to a variable of the environment. The error is Invalid for
-// an entry that names nothing that can run.
+// Launch returns how the server is reached: a remote one if there is, otherwise its package for npx, uvx, docker or
+// dnx, in this order. What a person must give becomes a reference to a variable of the environment. The error is
+// Invalid for an entry that names nothing that can run.
 func (e *Entry) Launch() (*Launch, error) {
 	for _, r := range e.Remotes {
 		if r.URL != "" && (r.Type == "streamable-http" || r.Type == "sse") && !strings.Contains(r.URL, "{") {
@@ -115,7 +115,8 @@ func (e *Entry) Launch() (*Launch, error) {
 	}
 	for _, kind := range []string{"npm", "pypi", "oci", "nuget"} {
 		for i := range e.Packages {
-			if p := &e.Packages[i]; p.Registry == kind && cmp.Or(p.Transport.Type, "stdio") == "stdio" && p.wellFormed() {
+			p := &e.Packages[i]
+			if p.Registry == kind && cmp.Or(p.Transport.Type, "stdio") == "stdio" && p.wellFormed() {
 				return e.packageLaunch(p), nil
 			}
 		}
@@ -172,7 +173,8 @@ func (e *Entry) packageLaunch(p *Package) *Launch {
 	}
 	switch p.Registry {
 	case "npm":
-		s.Command, s.Args = "npx", slices.Concat([]string{"-y"}, without(runtime, "-y", "--yes"), []string{at("@")}, args)
+		s.Command = "npx"
+		s.Args = slices.Concat([]string{"-y"}, without(runtime, "-y", "--yes"), []string{at("@")}, args)
 	case "pypi":
 		s.Command, s.Args = "uvx", slices.Concat(runtime, []string{at("==")}, args)
 	case "oci":

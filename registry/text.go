@@ -39,7 +39,9 @@ func (e *Entry) Question(l *Launch, set func(variable string) bool) string {
 	if e.Source != "" {
 		fmt.Fprintf(&b, "  source: %s\n", e.Source)
 	}
-	wants := slices.SortedFunc(slices.Values(l.Wants), func(x, y Want) int { return strings.Compare(x.Variable, y.Variable) })
+	wants := slices.SortedFunc(slices.Values(l.Wants), func(x, y Want) int {
+		return strings.Compare(x.Variable, y.Variable)
+	})
 	for _, w := range wants {
 		state := "not set"
 		if set(w.Variable) {

@@ -40,8 +40,8 @@ const (
 
 // scoreSentence scores a sentence, whose words have the classes of has, by the trained model: alone, and together with
 // the sentence before it in the same text, since many an order is given in two. It skips texts in which a rule already
-// found something, since a rule names the reason. A score is worth three fifths where the sentence speaks of what the tool
-// states as its subject, or has the model ask a person.
+// found something, since a rule names the reason. A score is worth three fifths where the sentence speaks of what the
+// tool states as its subject, or has the model ask a person.
 func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 	both := words
 	if n := len(w.before); n > 0 {

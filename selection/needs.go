@@ -12,8 +12,8 @@ import (
 
 // How far below the best tool for a message one may score and still be selected with it, how many are selected whatever
 // they score, of each need where there are several, and of how many the search is asked for. Of a small catalogue, five
-// tools are much: those that score less than enough are selected while the needs cost at most lesserShare of its tokens,
-// or lesserRoom tokens, below which nothing worth saving is left.
+// tools are much: those that score less than enough are selected while the needs cost at most lesserShare of its
+// tokens, or lesserRoom tokens, below which nothing worth saving is left.
 const (
 	enough      = .6
 	fewest      = 5
@@ -110,7 +110,8 @@ func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string
 		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search reports the error
 			v = unitVector(vs[0])
 		}
-		// The key holds the words by which names of tools differ: vectors alone do not distinguish "delete" from "create".
+		// The key holds the words by which names of tools differ: vectors alone do not distinguish "delete" from
+		// "create".
 	}
 	key := s.costsOf(set).vocabulary.Key(text)
 	if f := s.cache.lookupMessage(set, text, key, v); f != nil {

@@ -19,9 +19,9 @@ import (
 
 // system is the first message of every conversation. It names no tool and no domain, so that what is measured is the
 // choice of tools.
-const system = "You are an agent that works through tools. Call every tool that the user's request needs, all of them at " +
-	"once, with arguments taken from the request; invent plausible values for what it does not give. Ask nothing. If no " +
-	"tool does what is asked, call none and say so in a few words."
+const system = "You are an agent that works through tools. Call every tool that the user's request needs, all of " +
+	"them at once, with arguments taken from the request; invent plausible values for what it does not give. Ask " +
+	"nothing. If no tool does what is asked, call none and say so in a few words."
 
 // Options configure an Agent. URL, Model, Select and Set are required.
 type Options struct {
@@ -68,7 +68,8 @@ func New(o Options) (*Agent, error) {
 		o.Client = &http.Client{Timeout: answerTimeout}
 	}
 	return &Agent{
-		o: o, endpoint: base.String() + "/chat/completions", schemas: validate.NewSchemas(slog.New(slog.DiscardHandler)),
+		o: o, endpoint: base.String() + "/chat/completions",
+		schemas: validate.NewSchemas(slog.New(slog.DiscardHandler)),
 	}, nil
 }
 
