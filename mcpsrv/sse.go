@@ -34,16 +34,19 @@ type sseSession struct {
 	used  func() // defers the end of an idle session
 }
 
-// add registers a session under a new ID.
-func (x *sseSessions) add(one *sseSession) (id string) {
+// add registers a session under a new ID, unless there are most of them.
+func (x *sseSessions) add(one *sseSession, most int) (id string, ok bool) {
 	id = rand.Text()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if len(x.byID) >= most {
+		return "", false
+	}
 	if x.byID == nil {
 		x.byID = map[string]*sseSession{}
 	}
 	x.byID[id] = one
-	return id
+	return id, true
 }
 
 // find returns the session of an ID that belongs to a principal, or nil.
@@ -113,7 +116,12 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) {
 		owner: access.PrincipalOf(r.Context()).Key, post: transport,
 		used: func() { idle.Reset(s.o.limits.sessionIdle) },
 	}
-	id := s.sse.add(one)
+	// makeRoom counts sessions that the SDK knows, which it does only after the client has its stream.
+	id, ok := s.sse.add(one, s.o.MaxSessions)
+	if !ok {
+		refuseUnavailable(w, "no session can begin now")
+		return
+	}
 	defer s.sse.remove(id)
 	transport.Endpoint = r.URL.EscapedPath() + "?" + sseParam + "=" + id
 	h := w.Header()
