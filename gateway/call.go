@@ -39,6 +39,9 @@ func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []
 func (s *session) callTool(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult,
 	retry bool, err error,
 ) {
+	if err := ctx.Err(); err != nil { // the server might answer before anything below looks at ctx
+		return nil, false, sessionEndedError(err, fmt.Sprintf("the call of %q", c.ID.Name()))
+	}
 	x := &exchange{
 		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input,
 		hidden: true,
