@@ -21,19 +21,22 @@ type Selector interface {
 
 // selectRequest is the body of POST /api/tools/select.
 type selectRequest struct {
-	Message        string           `json:"message,omitempty" jsonschema:"what the agent is asked to do; needed unless mode is manual or all"`
-	History        []selection.Turn `json:"history,omitempty" jsonschema:"what came before the message, oldest first; the last turns of the user count, with less weight"`
-	Session        string           `json:"session,omitempty" jsonschema:"the conversation: its tools persist, and are forgotten after five minutes without use; X-Session-Id says the same"`
-	Task           string           `json:"task,omitempty" jsonschema:"a part of the conversation that has tools of its own"`
-	Profile        string           `json:"profile,omitempty" jsonschema:"whose tools and preferences; all tools if left out"`
-	Mode           selection.Mode   `json:"mode,omitempty" jsonschema:"auto: what the message needs; manual: only explicitTools, and what is always included; all: every tool. What the preferences say if left out"`
-	ExplicitTools  []string         `json:"explicitTools,omitempty" jsonschema:"tools that are wanted, by id or by the name under which clients call them"`
-	MaxTools       int              `json:"maxTools,omitempty" jsonschema:"how many tools at most; what the preferences say, or 15, if left out"`
-	TokenThreshold int              `json:"tokenThreshold,omitempty" jsonschema:"how many tokens the tools cost at most; what the preferences say, or 50000, if left out"`
-	Format         selection.Format `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
-	DeferLoading   bool             `json:"deferLoading,omitempty" jsonschema:"for anthropic: mark tools that are not core ones with defer_loading"`
-	ToolReferences bool             `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
-	Trial          bool             `json:"trial,omitempty" jsonschema:"a test: the selection is not counted"`
+	Message        string                    `json:"message,omitempty" jsonschema:"what the agent is asked to do; needed unless mode is manual or all"`
+	History        []selection.Turn          `json:"history,omitempty" jsonschema:"what came before the message, oldest first; the last turns of the user count, with less weight"`
+	Session        string                    `json:"session,omitempty" jsonschema:"the conversation: its tools persist, and are forgotten after five minutes without use; X-Session-Id says the same"`
+	Task           string                    `json:"task,omitempty" jsonschema:"a part of the conversation that has tools of its own"`
+	Profile        string                    `json:"profile,omitempty" jsonschema:"whose tools and preferences; all tools if left out"`
+	Mode           selection.Mode            `json:"mode,omitempty" jsonschema:"auto: what the message needs; manual: only explicitTools, and what is always included; all: every tool. What the preferences say if left out"`
+	ExplicitTools  []string                  `json:"explicitTools,omitempty" jsonschema:"tools that are wanted, by id or by the name under which clients call them"`
+	MaxTools       int                       `json:"maxTools,omitempty" jsonschema:"how many tools at most; what the preferences say, or 15, if left out"`
+	TokenThreshold int                       `json:"tokenThreshold,omitempty" jsonschema:"how many tokens the tools cost at most; what the preferences say, or 50000, if left out"`
+	Format         selection.Format          `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
+	DeferLoading   bool                      `json:"deferLoading,omitempty" jsonschema:"for anthropic and openai-responses: mark tools that are not core ones with defer_loading"`
+	ToolReferences bool                      `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
+	Namespaces     bool                      `json:"namespaces,omitempty" jsonschema:"for openai-responses: group the tools by server, in namespaces of fewer than ten"`
+	ToolSearch     selection.Execution       `json:"toolSearch,omitempty" jsonschema:"for openai-responses: also give the tool by which the model searches: server if OpenAI searches the deferred tools, client if this service does; no message is needed then"`
+	ToolSearchCall *selection.ToolSearchCall `json:"toolSearchCall,omitempty" jsonschema:"for openai-responses: a tool_search_call that the model emitted, in place of a message"`
+	Trial          bool                      `json:"trial,omitempty" jsonschema:"a test: the selection is not counted"`
 }
 
 // selectTools answers POST /api/tools/select.
@@ -54,6 +57,7 @@ func (s *Server) selectTools(c echo.Context) error {
 			cmp.Or(r.Session, c.Request().Header.Get(sessionHeader))), Task: r.Task,
 		Mode: r.Mode, Explicit: r.ExplicitTools, MaxTools: r.MaxTools, TokenThreshold: r.TokenThreshold,
 		Format: r.Format, Defer: r.DeferLoading, References: r.ToolReferences,
+		Namespaces: r.Namespaces, ToolSearch: r.ToolSearch, SearchCall: r.ToolSearchCall,
 	})
 	if err != nil {
 		return err

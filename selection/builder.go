@@ -193,6 +193,10 @@ func (b *builder) writeTools(q Query) {
 	b.selection.Selected = []Selected{}
 	b.selection.Tools = []json.RawMessage{}
 	for _, s := range b.picked {
+		if q.SearchCall != nil && (s.Source == FromCore || s.Source == FromPreference) { // the first request has it
+			b.selection.Tokens -= s.Tokens
+			continue
+		}
 		t, _ := b.set.Get(s.ID)
 		w, err := b.costs.writeTool(t, q.Format)
 		if err != nil {
@@ -215,5 +219,27 @@ func (b *builder) writeTools(q Query) {
 		b.selection.Tools = append(b.selection.Tools, raw)
 		b.selection.Selected = append(b.selection.Selected, s)
 	}
+	b.finishResponses(q)
 	b.selection.Saved = b.selection.AllTokens - b.selection.Tokens
+}
+
+// finishResponses adds what only the Responses API knows: namespaces, the tool that searches, and the answer to a
+// search.
+func (b *builder) finishResponses(q Query) {
+	if q.Namespaces {
+		b.selection.Tools = groupTools(b.set, b.selection.Selected, b.selection.Tools)
+	}
+	switch q.ToolSearch {
+	case ServerSearch:
+		b.selection.Tools = append(b.selection.Tools, json.RawMessage(hostedSearchTool))
+	case ClientSearch:
+		b.selection.Tools = append(b.selection.Tools, json.RawMessage(clientSearchTool))
+	}
+	if q.SearchCall != nil {
+		b.selection.Output = &ToolSearchOutput{
+			Type: "tool_search_output", Execution: ClientSearch, CallID: q.SearchCall.CallID, Status: "completed",
+			Tools: b.selection.Tools,
+		}
+		b.selection.Tools = []json.RawMessage{}
+	}
 }

@@ -234,7 +234,7 @@ func shortenText(s string, most int) string {
 	return strings.TrimRight(cut, " \n,.;:") + "…"
 }
 
-// markDeferred returns a copy of a tool of the Messages API, marked to be loaded only when a search refers to it.
+// markDeferred returns a copy of a tool of the Messages API or the Responses API, marked to be loaded only when a search refers to it.
 func markDeferred(raw json.RawMessage) json.RawMessage {
 	return append(raw[:len(raw)-1:len(raw)-1], `,"defer_loading":true}`...)
 }

@@ -50,6 +50,12 @@ type Query struct {
 	MaxTools       int      // zero means that of the preferences
 	TokenThreshold int      // zero means that of the preferences
 	Format         Format
-	Defer          bool // mark the tools that are not core ones as loaded on demand; of FormatAnthropic alone
+	Defer          bool // mark the tools that are not core ones as loaded on demand; of FormatAnthropic and FormatResponses
 	References     bool // refer to the tools that were selected, too; of FormatAnthropic alone
+	// The rest is for FormatResponses alone. Namespaces groups the tools by server. ToolSearch adds the tool by which a
+	// model searches for others; Message may then be empty, for the first request of a conversation. SearchCall is such
+	// a search, and replaces Message: the answer has the tools for it, deferred, without those of a first request.
+	Namespaces bool
+	ToolSearch Execution
+	SearchCall *ToolSearchCall
 }

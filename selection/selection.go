@@ -59,17 +59,19 @@ type Reference struct {
 type Selection struct {
 	Format   Format            `json:"format"`
 	Mode     Mode              `json:"mode"`
-	Tools    []json.RawMessage `json:"tools" jsonschema:"the tools, in the format that was asked for"`
+	Tools    []json.RawMessage `json:"tools" jsonschema:"the tools, in the format that was asked for; empty where toolSearchOutput has them"`
 	Selected []Selected        `json:"selected" jsonschema:"the same tools, in the same order, and why they are there"`
 	// References is there if it was asked for.
-	References []Reference  `json:"toolReferences,omitempty" jsonschema:"tool_reference blocks of the tools that are not core ones"`
-	LeftOut    []LeftOut    `json:"leftOut,omitempty" jsonschema:"what had no room, is not known, or cannot be written in the format"`
-	Tokens     int          `json:"tokens" jsonschema:"what the tools cost in a plain tools/list"`
-	AllTools   int          `json:"allTools" jsonschema:"how many tools there are"`
-	AllTokens  int          `json:"allTokens" jsonschema:"what all tools cost in a plain tools/list"`
-	Saved      int          `json:"tokensSaved" jsonschema:"the difference"`
-	Cached     bool         `json:"cached,omitempty" jsonschema:"what the message needs was known from one that means the same"`
-	Confident  bool         `json:"confident" jsonschema:"false if probably no tool here does what the message asks"`
-	Advice     *tool.Advice `json:"advice,omitempty"`
-	Degraded   string       `json:"degraded,omitempty" jsonschema:"why only words were searched"`
+	References []Reference `json:"toolReferences,omitempty" jsonschema:"tool_reference blocks of the tools that are not core ones"`
+	// Output is there if the query was a ToolSearchCall.
+	Output    *ToolSearchOutput `json:"toolSearchOutput,omitempty" jsonschema:"the tool_search_output for a tool_search_call"`
+	LeftOut   []LeftOut         `json:"leftOut,omitempty" jsonschema:"what had no room, is not known, or cannot be written in the format"`
+	Tokens    int               `json:"tokens" jsonschema:"what the tools cost in a plain tools/list"`
+	AllTools  int               `json:"allTools" jsonschema:"how many tools there are"`
+	AllTokens int               `json:"allTokens" jsonschema:"what all tools cost in a plain tools/list"`
+	Saved     int               `json:"tokensSaved" jsonschema:"the difference"`
+	Cached    bool              `json:"cached,omitempty" jsonschema:"what the message needs was known from one that means the same"`
+	Confident bool              `json:"confident" jsonschema:"false if probably no tool here does what the message asks"`
+	Advice    *tool.Advice      `json:"advice,omitempty"`
+	Degraded  string            `json:"degraded,omitempty" jsonschema:"why only words were searched"`
 }

@@ -98,6 +98,13 @@ func (s *Selector) Select(ctx context.Context, q Query) (*Selection, error) {
 	q.Message = strings.TrimSpace(q.Message)
 	now := s.o.Preferred()
 	q = s.withDefaults(q, now)
+	if q.SearchCall != nil {
+		var err error
+		if q.Message, err = q.SearchCall.query(); err != nil {
+			return nil, err
+		}
+		q.Mode, q.Defer = ModeAuto, true
+	}
 	if err := checkQuery(q); err != nil {
 		return nil, err
 	}
@@ -137,7 +144,7 @@ func checkQuery(q Query) error {
 	switch q.Mode {
 	case ModeManual, ModeAll:
 	case ModeAuto:
-		if q.Message == "" {
+		if q.Message == "" && q.ToolSearch == "" {
 			return &tool.Error{
 				Code: tool.Invalid, Op: "select", Msg: "the message is empty",
 				Hint: "say what the agent should do; only the modes manual and all need no message",
@@ -153,8 +160,16 @@ func checkQuery(q Query) error {
 	switch {
 	case !known:
 		return invalidPreference("format", "is none of mcp, anthropic, openai, openai-responses, gemini")
-	case (q.Defer || q.References) && q.Format != FormatAnthropic:
-		return invalidPreference("deferLoading and toolReferences", "are for the format anthropic")
+	case q.References && q.Format != FormatAnthropic:
+		return invalidPreference("toolReferences", "is for the format anthropic")
+	case (q.Namespaces || q.ToolSearch != "" || q.SearchCall != nil) && q.Format != FormatResponses:
+		return invalidPreference("namespaces, toolSearch and toolSearchCall", "are for the format openai-responses")
+	case q.Defer && q.Format != FormatAnthropic && q.Format != FormatResponses:
+		return invalidPreference("deferLoading", "is for the formats anthropic and openai-responses")
+	case q.ToolSearch != "" && q.ToolSearch != ServerSearch && q.ToolSearch != ClientSearch:
+		return invalidPreference("toolSearch", "is neither server nor client")
+	case q.ToolSearch != "" && q.SearchCall != nil:
+		return invalidPreference("toolSearch", "is for the first request, and toolSearchCall for a later one")
 	case q.MaxTools < 0 || q.MaxTools > maxLimitTools:
 		return invalidPreference("maxTools", "is not from 0 to 1000")
 	case q.TokenThreshold < 0 || q.TokenThreshold > maxLimitToken:
@@ -193,7 +208,7 @@ func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Prefe
 	for _, id := range now.AlwaysInclude {
 		b.addNamed(id, FromPreference)
 	}
-	if q.Mode == ModeManual {
+	if q.Mode == ModeManual || q.Message == "" {
 		return nil
 	}
 	wanted, first, cached, err := s.findNeeds(ctx, b.set, q, s.conversations.recentlyCalled())
@@ -203,6 +218,9 @@ func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Prefe
 	b.selection.Cached, b.selection.Confident, b.selection.Advice, b.selection.Degraded = cached, first.confident, first.advice, first.degraded
 	for _, n := range wanted {
 		b.addNeed(n)
+	}
+	if q.SearchCall != nil { // the model keeps what it loaded
+		return nil
 	}
 	key := conversationKey{q.Session, q.Task}
 	had := s.conversations.toolsOf(key)
