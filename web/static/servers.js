@@ -141,8 +141,8 @@ class Card {
   // do starts, stops, enables or disables the server, and keeps the focus on a button that is shown.
   async do(what, look) {
     const switches = [this.start, this.stop, this.enable, this.disable];
+    const had = this.buttons.contains(document.activeElement); // a button that is disabled loses it
     for (const b of switches) b.disabled = true;
-    const had = this.buttons.contains(document.activeElement);
     try {
       await post(path`api/servers/${this.name}` + `/${what}`);
       toast(`${this.name} ${{ start: 'runs', stop: 'is stopped', enable: 'is enabled', disable: 'is disabled' }[what]}`);
