@@ -73,7 +73,7 @@ func TestServerKeys(t *testing.T) {
 	for key := range serverSchema().properties() {
 		value := map[string]string{
 			"args": "[x]", "env": "{A: b}", "headers": "{A: b}", "timeout": "5", "callTimeout": "5", "startTimeout": "5", "idleTimeout": "5", "concurrency": "5",
-			"queue": "5", "disabled": "true", "enabled": "false", "trust": "true", "roots": "true",
+			"queue": "5", "disabled": "true", "enabled": "false", "trust": "true", "roots": "true", "isolate": "{network: true}",
 			"type": "stdio", "transport": "stdio", "start": "eager",
 		}[key]
 		if value == "" {

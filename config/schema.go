@@ -142,6 +142,14 @@ func serverSchema() schema {
 		"idleTimeout":  typedSchema("number", "milliseconds without use after which it is stopped; negative for never"),
 		"concurrency":  typedSchema("integer", "calls that run at once"), "queue": typedSchema("integer",
 			"further calls that wait; negative for none"),
+		"isolate": objectSchema("runs the command in bubblewrap, where it reaches what this names and nothing else",
+			map[string]schema{
+				"with":    stringOf("the program that isolates it", "bwrap"),
+				"read":    listOf("string", "folders and files that it may read"),
+				"write":   listOf("string", "folders and files that it may read and change"),
+				"network": typedSchema("boolean", "whether it may use the network; false if left out"),
+				"memory":  stringOf("the most memory of each of its processes, such as 512MB"),
+			}),
 		"description": stringOf("for people"),
 	})
 }

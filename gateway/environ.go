@@ -47,10 +47,13 @@ func InheritedNames(names []string) []string {
 
 // childEnvironment returns the environment of a child process as NAME=value, in a fixed order: the inherited variables
 // that are set, then the configured ones. A configured variable replaces an inherited one. Passwords in inherited
-// variables are added to scrub.
-func childEnvironment(configured map[string]string, o Options, scrub *redactor) []string {
-	names := inheritedVariables()
-	if o.EnvNames != nil {
+// variables are added to the redactor of x. An isolated process inherits no more than isolatedVariables.
+func childEnvironment(x *expandedServer, o Options) []string {
+	names, configured, scrub := inheritedVariables(), x.env, x.redact
+	switch {
+	case x.isolated:
+		names = isolatedVariables()
+	case o.EnvNames != nil:
 		names = append(names, InheritedNames(o.EnvNames())...)
 	}
 	var env, secrets []string

@@ -61,6 +61,9 @@ func (s *session) startError(err error, c *capture) error {
 		if last := s.exitReason(); last != "" {
 			e.Msg = fmt.Sprintf("server %q ended while it was started", s.server)
 			e.Err = processError{last, e.Err}
+			if s.isolated != nil {
+				e.Hint = s.isolated(s.lastStderr())
+			}
 		}
 		if s.proc != nil {
 			if dir := s.broken(s.proc.tail.all()); dir != "" {

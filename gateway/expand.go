@@ -22,6 +22,10 @@ type expandedServer struct {
 	url     string
 	headers map[string]string
 	redact  *redactor
+
+	runner    bool       // the command is a package runner
+	isolation *isolation // what it may reach; nil for an ordinary process
+	isolated  bool       // command is bubblewrap, and args have the command that it runs
 }
 
 // expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
@@ -32,11 +36,15 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 	for i, a := range s.Args {
 		x.args = append(x.args, e.expandField(fmt.Sprintf("args[%d]", i), a))
 	}
+	x.runner = isPackageRunner(x.command, x.args)
 	x.dir = e.expandField("cwd", s.Dir)
 	x.url = e.expandField("url", s.URL)
 	x.env = e.expandMap("env", s.Env)
 	e.readEnvFile(s.EnvFile, x.env)
 	x.headers = e.expandMap("headers", s.Headers)
+	if s.Isolate != nil {
+		x.isolation = e.expandIsolation(s.Isolate)
+	}
 	if e.err != nil {
 		return nil, e.err
 	}

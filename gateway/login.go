@@ -148,15 +148,24 @@ func (g *Gateway) LoggedIn(server string) bool {
 func Forget(dir, server string) error {
 	var errs []error
 	for _, file := range []string{filepath.Join(dir, featureFileName(server)), tokenFile(dir, server), failedFile(dir, server)} {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
+		errs = append(errs, removeFile(file))
+	}
+	if home := isolatedHome(dir, server); home != "" {
+		errs = append(errs, os.RemoveAll(home), removeFile(home+fetchedSuffix), removeFile(home+lockSuffix))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &tool.Error{
 			Code: tool.Internal, Op: "forget server",
 			Msg: fmt.Sprintf("what is kept of server %q cannot be removed", server), Err: err,
 		}
+	}
+	return nil
+}
+
+// removeFile removes a file. That there is none is no error.
+func removeFile(file string) error {
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -86,6 +86,9 @@ func serve(mode string) {
 	if name == "features" {
 		server = featureServer()
 	}
+	if name == "shell" {
+		server = shellServer()
+	}
 	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 	}
@@ -201,6 +204,24 @@ func sdkServer(noisy bool) *mcp.Server {
 	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: json.RawMessage(exact)}, nil
 	})
+	return s
+}
+
+// shellServer runs any command of a shell, as a hostile server may.
+func shellServer() *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s.AddTool(&mcp.Tool{Name: "sh", InputSchema: json.RawMessage(object)},
+		func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var args struct{ Run string }
+			if err := json.Unmarshal(req.Params.Arguments, &args); err != nil {
+				return nil, err
+			}
+			out, err := exec.CommandContext(ctx, "sh", "-c", args.Run).CombinedOutput()
+			if err != nil {
+				out = fmt.Appendf(out, "failed: %v", err)
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(out)}}}, nil
+		})
 	return s
 }
 

@@ -23,6 +23,7 @@ type process struct {
 	exited chan struct{} // closed when it has been waited for
 	status error         // of Wait, once exited
 	runner bool          // the command is a package runner
+	depth  int           // of the command's process below cmd
 
 	tail     lineTail
 	stderred chan struct{} // closed when all of stderr has been read
@@ -32,8 +33,7 @@ type process struct {
 func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *stderrLog) (*process, error) {
 	cmd := exec.Command(x.command, x.args...) //nolint:noctx // it outlives the call that starts it; stop ends it
 	cmd.Env, cmd.Dir = env, x.dir
-	runner := isPackageRunner(x.command, x.args)
-	setProcessGroup(cmd, runner)
+	setProcessGroup(cmd, x.runner, x.isolated)
 	var files []*os.File
 	pipe := func() (r, w *os.File, err error) {
 		r, w, err = os.Pipe()
@@ -60,7 +60,10 @@ func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *std
 		_ = f.Close()
 	}
 	p := &process{
-		cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{}), runner: runner,
+		cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{}), runner: x.runner,
+	}
+	if x.isolated {
+		p.depth = 2 // bubblewrap, and its first process inside
 	}
 	go p.readStderr(errR, logger, rec, x.redact)
 	go p.waitExit(errR)

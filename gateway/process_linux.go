@@ -14,16 +14,18 @@ import (
 //
 // The kernel sends that signal when the thread that started the child ends. Go ends a thread only if a goroutine exits
 // while locked to it, which nothing here does. A package runner is left out: it may install something, which would be
-// broken from then on, and the server that it runs would not get the signal in any case.
-func setProcessGroup(cmd *exec.Cmd, runner bool) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+// broken from then on, and the server that it runs would not get the signal in any case. A child of its own session
+// has no terminal, whose input it could forge; the first process of a session leads a group, too.
+func setProcessGroup(cmd *exec.Cmd, runner, session bool) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !session, Setsid: session}
 	if !runner {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
 }
 
-// childProcesses lists the processes below one. It returns false if they cannot be listed.
-func childProcesses(pid int) ([]childProcess, bool) {
+// childProcesses lists the processes below one, or below its only descendant at a depth. It returns false if they cannot
+// be listed.
+func childProcesses(pid, depth int) ([]childProcess, bool) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, false
@@ -49,6 +51,12 @@ func childProcesses(pid int) ([]childProcess, bool) {
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d/stat", pid)); err != nil {
 		return nil, false // not shown to us
+	}
+	for ; depth > 0 && len(children[pid]) > 0; depth-- {
+		pid = children[pid][0]
+	}
+	if depth > 0 { // it was not started yet
+		return nil, true
 	}
 	var out []childProcess
 	for _, child := range descendants(children, pid) {

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-func setProcessGroup(*exec.Cmd, bool) {}
+func setProcessGroup(*exec.Cmd, bool, bool) {}
 
 // childProcesses lists nothing: there is no simple way to.
-func childProcesses(int) ([]childProcess, bool) { return nil, false }
+func childProcesses(int, int) ([]childProcess, bool) { return nil, false }
 
 // terminateGroup does nothing: there is no signal to ask with, and closing standard input has asked already.
 func terminateGroup(*os.Process) {}

@@ -11,12 +11,12 @@ import (
 
 // setProcessGroup puts the child into a process group of its own. These systems have no way to tie its life to this
 // process; servers end when their standard input does.
-func setProcessGroup(cmd *exec.Cmd, _ bool) {
+func setProcessGroup(cmd *exec.Cmd, _, _ bool) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
 // childProcesses lists the processes below one. It returns false if they cannot be listed.
-func childProcesses(pid int) ([]childProcess, bool) {
+func childProcesses(pid, _ int) ([]childProcess, bool) {
 	table, err := exec.Command("ps", "-axo", "pid=,ppid=,command=").Output() //nolint:noctx // it ends at once
 	if err != nil {
 		return nil, false

@@ -59,7 +59,7 @@ func (p *process) installs() bool {
 		return false
 	default:
 	}
-	children, ok := childProcesses(p.cmd.Process.Pid)
+	children, ok := childProcesses(p.cmd.Process.Pid, p.depth)
 	return !ok || !slices.ContainsFunc(children, func(c childProcess) bool { return !c.builds })
 }
 
@@ -128,8 +128,9 @@ func brokenInstallation(x *expandedServer, lookup func(string) (string, bool), l
 			return filepath.FromSlash(strings.TrimPrefix(m[1], "file://"))
 		}
 	}
-	// The program of a package that was not linked yet: the shell does not find it.
-	if strings.Contains(text, "not found") || strings.Contains(text, "Permission denied") {
+	// The program of a package that was not linked yet: the shell does not find it. An isolated server could have put
+	// anything in place of the files that installationOf reads.
+	if !x.isolated && (strings.Contains(text, "not found") || strings.Contains(text, "Permission denied")) {
 		return installationOf(x, lookup)
 	}
 	return ""

@@ -269,7 +269,7 @@ func TestInheritedSettings(t *testing.T) {
 		},
 	}
 	scrub := &redactor{}
-	got := strings.Join(childEnvironment(map[string]string{"NVM_DIR": "/mine"}, o, scrub), " ")
+	got := strings.Join(childEnvironment(&expandedServer{env: map[string]string{"NVM_DIR": "/mine"}, redact: scrub}, o), " ")
 	want := "UV_INDEX_X_PASSWORD=sesame99 https_proxy=http://u:hunter22@proxy:1 npm_config_registry=https://r/ NVM_DIR=/mine"
 	if got != want {
 		t.Errorf("environment is %s", got)

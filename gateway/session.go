@@ -36,6 +36,8 @@ type session struct {
 	local  bool                        // it speaks stdio
 	broken func(lines []string) string // the folder of a broken installation that some output shows; "" if none
 
+	isolated func(printed string) string // the advice after a failed start, by what it printed last; nil unless isolated
+
 	told     *mcp.ClientCapabilities // the capabilities that the server was given at the start, by the older protocols
 	older    bool                    // it was to speak the older protocols
 	client   *mcp.Client
@@ -106,6 +108,22 @@ func (d *dialer) openSession(ctx context.Context, known connectionHints) (*sessi
 	}
 	ctx, stop := d.limitStart(ctx)
 	defer stop()
+	if d.cfg.Isolate != nil {
+		ended, err := d.isolateServer(ctx, x)
+		if err != nil {
+			return nil, known, err
+		}
+		s, known, err := d.openExpanded(ctx, x, known)
+		ended(err == nil)
+		return s, known, err
+	}
+	return d.openExpanded(ctx, x, known)
+}
+
+// openExpanded is openSession for a configuration whose variables are filled in. ctx ends with the time for the start.
+func (d *dialer) openExpanded(ctx context.Context, x *expandedServer, known connectionHints) (*session,
+	connectionHints, error,
+) {
 	if known.sse {
 		d.cfg.Transport = upstream.SSE
 	}
@@ -153,6 +171,9 @@ func (d *dialer) connectOnce(ctx context.Context, x *expandedServer, older bool)
 		server: d.cfg.Name, asker: d.callers.asker, redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
 		told: d.announcedCapabilities(), older: older, local: transportOf(d.cfg) == upstream.Stdio,
+	}
+	if x.isolated {
+		s.isolated = func(printed string) string { return x.isolation.hint(printed, x.args[len(x.args)-len(d.cfg.Args):]) }
 	}
 	s.broken = func(lines []string) string { return brokenInstallation(x, d.opts.LookupEnv, lines) }
 	s.grace.Store(int64(d.opts.stopGrace))
@@ -247,7 +268,7 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 // newTransport returns the SDK's transport for the configured kind, with the recorder in it.
 func (d *dialer) newTransport(s *session, x *expandedServer) (mcp.Transport, error) {
 	if transportOf(d.cfg) == upstream.Stdio {
-		proc, err := startProcess(x, childEnvironment(x.env, d.opts, x.redact), d.logger, d.record)
+		proc, err := startProcess(x, childEnvironment(x, d.opts), d.logger, d.record)
 		if err != nil {
 			return nil, err
 		}

@@ -459,6 +459,9 @@ func (u *Upstream) currentStatus() upstream.Status {
 	st := upstream.Status{
 		Server: u.cfg.Name, Transport: transportOf(u.cfg), Tools: u.tools, State: upstream.Configured, Restarts: u.restarts,
 	}
+	if u.cfg.Isolate != nil {
+		st.Isolated = u.cfg.Isolate.String()
+	}
 	if !u.listed && u.opts.Known != nil {
 		st.Tools = u.opts.Known(u.cfg.Name)
 	}

@@ -49,6 +49,8 @@ type ServerSettings struct {
 	CallTimeout  int                `json:"timeout,omitempty" jsonschema:"seconds of one call; 0 for the general setting"`
 	Eager        bool               `json:"eager,omitempty" jsonschema:"it is started before it is needed, and stays"`
 	Roots        bool               `json:"roots,omitempty" jsonschema:"it may know the folders that clients work in"`
+	// Isolate is what the command may reach. One that is left out stays as it is stored.
+	Isolate *upstream.Isolation `json:"isolate,omitempty" jsonschema:"has the command run in bubblewrap, where it reaches what this names and nothing else; left out, it stays as it is"`
 
 	// What follows is only answered, and ignored in requests.
 	InFile bool   `json:"inFile,omitempty" jsonschema:"only answered: it is in the configuration file, and cannot be changed here"`

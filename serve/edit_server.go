@@ -58,6 +58,7 @@ func (e *serverEditor) Settings(name string) (*httpapi.ServerSettings, error) {
 		URL: server.URL, Headers: server.Headers, Disabled: server.Disabled,
 		StartTimeout: int(server.StartTimeout / time.Second), CallTimeout: int(server.Timeout / time.Second),
 		Eager: server.Eager, Roots: server.Roots, InFile: inFile, Login: e.loginState(name),
+		Isolate: server.Isolate,
 	}, nil
 }
 
@@ -70,6 +71,12 @@ func (e *serverEditor) merge(name string, s *httpapi.ServerSettings) (upstream.S
 	next := stored
 	next.Transport, next.Command, next.Args, next.Env, next.Dir = s.Transport, s.Command, s.Args, s.Env, s.Dir
 	next.URL, next.Headers, next.Disabled, next.Eager, next.Roots = s.URL, s.Headers, s.Disabled, s.Eager, s.Roots
+	switch {
+	case s.Command == "": // nothing runs here
+		next.Isolate = nil
+	case s.Isolate != nil: // one that is left out stays, so that no client removes it unawares
+		next.Isolate = s.Isolate
+	}
 	next.StartTimeout = time.Duration(s.StartTimeout) * time.Second
 	next.Timeout = time.Duration(s.CallTimeout) * time.Second
 	return service.RestoreSecrets(next, stored)

@@ -270,3 +270,31 @@ func TestServerEditsNeedTheWholeToken(t *testing.T) {
 		t.Error("a token for less has started a command")
 	}
 }
+
+// TestIsolationIsEdited changes a server by a client that does not know of isolation: it stays.
+func TestIsolationIsEdited(t *testing.T) {
+	st := serveTools(t, nil, nil)
+	isolate := &upstream.Isolation{Write: []string{"/srv"}, Memory: "512MB"}
+	of := func() *upstream.Isolation {
+		var stored httpapi.ServerSettings
+		st.want(200, "GET", "/api/servers/files", nil, &stored)
+		return stored.Isolate
+	}
+	for _, step := range []struct {
+		name string
+		put  httpapi.ServerSettings
+		want *upstream.Isolation
+	}{
+		{"set", httpapi.ServerSettings{Command: "files", Isolate: isolate}, isolate},
+		{"left out", httpapi.ServerSettings{Command: "other"}, isolate},
+		{"changed", httpapi.ServerSettings{Command: "other", Isolate: &upstream.Isolation{}}, &upstream.Isolation{}},
+		{"no command any more", httpapi.ServerSettings{URL: "https://files.example/mcp"}, nil},
+	} {
+		st.want(200, "PUT", "/api/servers/files", step.put, nil)
+		if diff := gocmp.Diff(step.want, of()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+	}
+	st.want(400, "PUT", "/api/servers/files", `{"command":"files","isolate":{"memory":"lots"}}`, nil)
+	st.want(400, "PUT", "/api/servers/files", `{"command":"files","isolate":{"netwrok":true}}`, nil)
+}

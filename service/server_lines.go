@@ -20,6 +20,8 @@ type ServerLine struct {
 	Error     string             `json:"error,omitempty"`    // why the server failed
 	FailedAt  *time.Time         `json:"failedAt,omitempty"` // when
 	Disabled  bool               `json:"disabled,omitempty"`
+	// what it may reach; nil for an ordinary process
+	Isolate *upstream.Isolation `json:"isolate,omitempty"`
 }
 
 // Failure says why and when the server failed, "" if it did not.
@@ -41,7 +43,7 @@ func (s *Service) ServerLines() []ServerLine {
 	for _, one := range s.Servers() {
 		l := ServerLine{
 			Name: one.Name, Transport: transportOf(one), Target: config.ServerTarget(one), Tools: tools[one.Name],
-			Disabled: one.Disabled,
+			Disabled: one.Disabled, Isolate: one.Isolate,
 		}
 		if !one.Disabled {
 			l.setState(status[one.Name], s.UpstreamDir())

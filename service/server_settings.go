@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -168,6 +169,14 @@ func (s *Service) TryServer(ctx context.Context, server upstream.Server) (*Trial
 	o := s.gatewayOptions(gateway.Options{})
 	if stored, _, err := s.Server(server.Name); err != nil || server.URL == "" || stored.URL != server.URL {
 		o.Dir = "" // what is kept there is of another server
+	}
+	if server.Isolate != nil {
+		dir, err := os.MkdirTemp("", "tooldex-trial-")
+		if err != nil {
+			return nil, &tool.Error{Code: tool.Unavailable, Op: "try server", Msg: "there is no room for a trial start", Err: err}
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		o.Dir = dir
 	}
 	gw := gateway.New(o)
 	defer func() { _ = gw.Close() }() // it always returns nil

@@ -34,6 +34,8 @@ type Server struct {
 
 	Roots bool `json:"roots,omitempty"` // it may know the folders that the client works in
 	Trust bool `json:"trust,omitempty"` // its tools are served without the scan for suspicious ones
+	// Isolate is what its command may reach; nil for an ordinary process, with all that our user may do.
+	Isolate *Isolation `json:"isolate,omitempty"`
 
 	Eager bool `json:"eager,omitempty"` // it is started before it is needed, and stays
 	// without use after which it is stopped; zero means the gateway's default, less means never

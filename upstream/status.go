@@ -43,4 +43,6 @@ type Status struct {
 	FailedAt *time.Time `json:"failedAt,omitempty"`
 	// Restarts counts the starts, by this process, that followed a failed start or a lost connection.
 	Restarts int `json:"restarts,omitempty"`
+	// Isolated says what an isolated server may reach; "" for an ordinary process.
+	Isolated string `json:"isolated,omitempty"`
 }

@@ -47,6 +47,8 @@ type serverEntry struct {
 	Idle         float64 `json:"idleTimeout"`  // milliseconds; less than zero means never
 	Concurrency  int     `json:"concurrency"`
 	Queue        int     `json:"queue"`
+
+	Isolate json.RawMessage `json:"isolate"`
 }
 
 // maxTimeout bounds all durations of a server; longer ones are cut.
@@ -149,6 +151,11 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 		Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
+	if isolate, err := parseIsolation(name, e.Isolate); err != nil {
+		return v, err
+	} else if isolate != nil {
+		v.Isolate = isolate
+	}
 	braceReferences(v.Env)
 	braceReferences(v.Headers)
 	// callTimeout is more specific, so it has precedence. Zero means the default, and negative values are none.
@@ -175,6 +182,23 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 			"use stdio, http or sse", nil)
 	}
 	return v, CheckServer(v)
+}
+
+// parseIsolation decodes what a server may reach; nil if raw is empty or null. Unlike in the rest of an entry, an
+// unknown key is an error, since a misspelt one would give the server other rights than were meant.
+func parseIsolation(name string, raw json.RawMessage) (*upstream.Isolation, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	out := &upstream.Isolation{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(out); err != nil {
+		return nil, badServers(fmt.Sprintf("server %q: its isolate is not written as expected", name),
+			`it should look like {"read": ["/srv/docs"], "write": ["~/notes"], "network": false, "memory": "512MB"}`,
+			rewordTypeError(err))
+	}
+	return out, nil
 }
 
 // clampedMilliseconds returns n milliseconds, clamped to maxTimeout in both directions.
@@ -228,6 +252,13 @@ func CheckServer(v upstream.Server) error {
 		return bad("uses stdio but has no command", "give a command, or another transport")
 	case remote && v.URL == "":
 		return bad("uses "+string(v.Transport)+" but has no url", "give a url, or the transport stdio")
+	case v.Isolate != nil && v.Command == "":
+		return bad("has an isolate but no command", "leave isolate out: a server at a url is not a process of this machine")
+	case v.Isolate != nil:
+		var wrong *tool.Error
+		if errors.As(v.Isolate.Check(), &wrong) {
+			return bad("has a wrong "+wrong.Msg, wrong.Hint)
+		}
 	}
 	return nil
 }

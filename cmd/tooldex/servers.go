@@ -31,6 +31,7 @@ func newServers(a *app) *cobra.Command {
 // server's documentation works as it is.
 type addFlags struct {
 	transport, dir    string
+	isolate           string
 	env, headers      []string // as typed; pairs splits them
 	noImport, replace bool
 	yes               bool // to a server of a registry
@@ -85,6 +86,8 @@ func newServersAdd(a *app) *cobra.Command {
 	fl.StringArrayVarP(&f.env, "env", "e", nil, "KEY=VALUE for the server's environment; may be repeated")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
+	fl.StringVar(&f.isolate, "isolate", "", "run the command in bubblewrap, where it reaches only this: read=FOLDER, write=FOLDER,\n"+
+		"network and memory=SIZE, with commas between them; or nothing")
 	fl.BoolVar(&f.noImport, "no-import", false, "only store the server; do not start it")
 	fl.BoolVar(&f.yes, "yes", false, "add a server of a registry without asking")
 	fl.BoolVar(&f.replace, "replace", false, "replace another server of that name")
@@ -139,6 +142,11 @@ func (f *addFlags) complete(s *upstream.Server) error {
 	headers, err := splitPairs(f.headers, ":", "header")
 	if err != nil {
 		return err
+	}
+	if f.isolate != "" {
+		if s.Isolate, err = upstream.ParseIsolation(f.isolate); err != nil {
+			return asUsageError(err)
+		}
 	}
 	s.Dir, s.Env, s.Headers = f.dir, mergeMaps(s.Env, env), mergeMaps(s.Headers, headers)
 	return asUsageError(sources.CheckServer(*s))
@@ -210,6 +218,9 @@ func newServersList(a *app) *cobra.Command {
 					target := l.Target
 					if l.Disabled {
 						target += " (disabled)"
+					}
+					if l.Isolate != nil {
+						target += " (isolated: " + l.Isolate.String() + ")"
 					}
 					if l.Error != "" {
 						target += " (" + l.Failure() + ")"

@@ -22,6 +22,12 @@ function fromLines(text, separator) {
   return out;
 }
 
+// isolation describes what an isolated server may reach.
+function isolation(i) {
+  const parts = [i.read && `reads ${i.read.join(', ')}`, i.write && `changes ${i.write.join(', ')}`, i.network ? 'network' : 'no network', i.memory && `at most ${i.memory} a process`];
+  return parts.filter(Boolean).join('; ');
+}
+
 // logLines shows what a server printed and what happened to it.
 export function logLines(lines) {
   return lines.map((l) => h('span', { class: `line ${l.from}` }, h('span', { class: 'time' }, `${new Date(l.time).toLocaleTimeString('en-GB')} `), l.text, '\n'));
@@ -58,7 +64,7 @@ export async function serverForm(name, done) {
   const field = (el, label, hint) => h('div', { class: 'field' }, h('label', { for: el.id }, label), el, hint && h('p', { class: 'hint' }, hint));
   const ofCommand = h('div', null, field(command, 'Command'), field(args, 'Arguments, one per line'),
     field(env, 'Variables, one per line', 'NAME takes the value from the environment of tooldex, and nothing secret is stored. NAME=value stores the value. *** stands for a stored value.'),
-    field(dir, 'Folder'));
+    field(dir, 'Folder'), was.isolate && h('p', { class: 'hint' }, `It runs isolated: ${isolation(was.isolate)}. Change this by tooldex servers add --replace --isolate, or over the API.`));
   const ofAddress = h('div', null, field(url, 'Address'), field(headers, 'Headers, one per line', 'Name: value. ${VAR} is read from the environment of tooldex. *** stands for a stored value.'));
   const tryIt = h('button', { type: 'button' }, 'Try');
   const save = h('button', { type: 'submit', value: 'save' }, 'Save');

@@ -127,7 +127,7 @@ class Card {
     const [label, kind, title] = states[s.state] ?? [s.state, '', ''];
     const off = s.state === 'disabled';
     replace(this.state, badge(label, kind, title));
-    replace(this.facts, h('span', null, toolsOf(s)), h('span', null, s.transport));
+    replace(this.facts, h('span', null, toolsOf(s)), h('span', null, s.transport), s.isolated && h('span', { title: 'It runs in bubblewrap, and reaches nothing else' }, `isolated: ${s.isolated}`));
     this.error.textContent = s.error ?? '';
     this.error.hidden = !s.error;
     this.start.hidden = off || s.state === 'running';

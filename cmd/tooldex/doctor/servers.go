@@ -109,6 +109,9 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 	}
 	d.addFine("server", name, "lists %s in %s; their definitions take %d tokens", Count(len(v.tools), "tool"),
 		roundDuration(v.took), tokens)
+	if v.server.Isolate != nil {
+		d.addFine("server", name, "runs isolated (%s)", v.server.Isolate)
+	}
 	if v.took > slowStart {
 		d.addFinding(Warn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
 			"takes %s to start", roundDuration(v.took))
