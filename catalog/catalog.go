@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +19,10 @@ import (
 
 // Options configures a Catalog. Store is required; the zero value of the rest is usable.
 type Options struct {
-	Store  *store.Store
+	Store store.Backend
+	// Dir is the folder of files that can be made again: images, and texts that an import moves out of memory. "" means
+	// that of the store's file.
+	Dir    string
 	Logger *slog.Logger
 	// Trust decides which tools are held until a person approves them. Each process has its own; they share the
 	// decisions.
@@ -54,6 +58,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
+	}
+	if o.Dir == "" {
+		o.Dir = filepath.Dir(o.Store.Location())
 	}
 	switch {
 	case o.indexer != nil:
@@ -91,7 +98,7 @@ type Catalog struct {
 // store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newDerived()}
-	c.texts = textMover{path: o.Store.Path(), off: !o.Slim, log: c.o.Logger}
+	c.texts = textMover{path: filepath.Join(c.o.Dir, store.FileName), off: !o.Slim, log: c.o.Logger}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.openState(ctx); err != nil {

@@ -117,7 +117,7 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 		return false // loading the store reports it
 	}
 	key := c.imageKey(head.Generation, head.Stamp)
-	path := key.path(filepath.Dir(c.o.Store.Path()))
+	path := key.path(c.o.Dir)
 	if have, err := flatfile.ReadKey(path); err != nil || string(have) != string(key.encode()) {
 		return false
 	}
@@ -202,7 +202,7 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	}
 	gen := head.Generation
 	key := c.imageKey(gen, head.Stamp)
-	path := key.path(filepath.Dir(c.o.Store.Path()))
+	path := key.path(c.o.Dir)
 	if have, err := flatfile.ReadKey(path); err == nil && string(have) == string(key.encode()) {
 		c.saved = gen
 		return nil

@@ -14,7 +14,7 @@ import (
 	"tooldex/tool"
 )
 
-// Disk stores entries durably. Several processes may share one. *store.Store implements it.
+// Disk stores entries durably. Several processes may share one. A store.Backend implements it.
 type Disk interface {
 	// Learned returns all entries and the version of the store. If the version is still known, the entries are nil.
 	Learned(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)

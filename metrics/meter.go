@@ -14,7 +14,7 @@ import (
 	"tooldex/tool"
 )
 
-// Disk stores entries durably. Several processes may use one. *store.Store is one.
+// Disk stores entries durably. Several processes may use one. A store.Backend is one.
 type Disk interface {
 	// Counts returns all entries and the number of their last change. If that number is known, entries is nil.
 	Counts(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)

@@ -181,8 +181,8 @@ func (u *updater) removeTools(ctx context.Context, name string) {
 // saveShare bounds the time that is spent on writing the index: one part in this many.
 const saveShare = 20
 
-// followStore applies what other processes store and changes of the configuration, every lookInterval or when a reload
-// is requested. An error of the store is logged once, and its end as well.
+// followStore applies what other processes store and changes of the configuration, every lookInterval, when the store
+// tells of a change, or when a reload is requested. An error of the store is logged once, and its end as well.
 func (u *updater) followStore(ctx context.Context) {
 	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
@@ -194,6 +194,7 @@ func (u *updater) followStore(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-u.service.Store.Changed():
 		case <-u.o.ReloadRequests:
 			u.o.Config.Invalidate()
 		}

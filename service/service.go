@@ -68,7 +68,7 @@ type Progress func(what string, done, total int)
 // Service is the stored tools and the search over them. Its methods are safe for concurrent use; its fields must not be
 // changed. Close it after use.
 type Service struct {
-	Store   *store.Store
+	Store   store.Backend
 	Catalog *catalog.Catalog
 	Engine  *search.Engine // nil unless opened ToSearch
 	Learner *learn.Learner // what is learned from use
@@ -126,10 +126,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 
 // openStore opens the store and all that rests on it. Open calls it again after a repair.
 func (s *Service) openStore(ctx context.Context) error {
-	var err error
-	if s.Store, err = store.Open(s.dir, store.Options{}); err != nil {
+	file, err := store.Open(s.dir, store.Options{})
+	if err != nil {
 		return err
 	}
+	s.Store = file
 	return s.openCatalog(ctx)
 }
 
@@ -137,7 +138,7 @@ func (s *Service) openStore(ctx context.Context) error {
 // that the configuration names takes over once it has embedded all tools. Until then a program that stays answers by
 // the built-in one; another waits for it, or searches by words alone if it does not answer.
 func (s *Service) openCatalog(ctx context.Context) error {
-	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust(), Slim: s.o.Use == ToImport}
+	o := catalog.Options{Store: s.Store, Dir: s.dir, Logger: s.o.Logger, Trust: s.Trust(), Slim: s.o.Use == ToImport}
 	o.Images = s.scratch == "" && s.o.Use != ToChange
 	var queries, fallback embed.Embedder
 	if o.ListOnly = s.o.Use == ToList; o.ListOnly {

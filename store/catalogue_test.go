@@ -110,7 +110,7 @@ func BenchmarkGenerationAtRest(b *testing.B) {
 	s := open(b, b.TempDir())
 	write(b, s, &Batch{Records: records(0, 1)})
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(s.Path(), old, old); err != nil {
+	if err := os.Chtimes(s.Location(), old, old); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {

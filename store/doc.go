@@ -8,6 +8,8 @@
 //	snap, err := s.Load(ctx, store.View{Model: model, Knowledge: version})
 //	gen, err := s.Write(ctx, &store.Batch{Base: snap.Generation, Records: changed})
 //
+// [Backend] is what the rest of the program uses of a Store. Package storetest tests what all backends promise.
+//
 // # What may be relied on
 //
 // A [Batch] is written as a whole or not at all, and it is on the disk when [Store.Write] returns nil: neither the

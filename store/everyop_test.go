@@ -90,7 +90,7 @@ func changes() map[string]change {
 			return err
 		}, 12, nil},
 		"backup": {some, with(func(ctx context.Context, s *Store) error {
-			_, err := s.Backup(ctx, filepath.Join(filepath.Dir(s.Path()), "backup.zip"), "v1")
+			_, err := s.Backup(ctx, filepath.Join(filepath.Dir(s.Location()), "backup.zip"), "v1")
 			return err
 		}), 12, func(t *testing.T, dir string, done bool) {
 			file := filepath.Join(dir, "backup.zip")

@@ -147,7 +147,7 @@ func TestDamagedFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := withImage(t, spoil(bytes.Clone(good)))
-			path := newStore(bad, Options{}).Path()
+			path := newStore(bad, Options{}).Location()
 			var errs []error
 			_, err := Open(bad, Options{})
 			errs = append(errs, err)

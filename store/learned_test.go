@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -29,69 +28,6 @@ func learned(t testing.TB, s *Store) map[string][]byte {
 		t.Fatal(err)
 	}
 	return entries
-}
-
-func TestLearned(t *testing.T) {
-	ctx := context.Background()
-	s := open(t, t.TempDir())
-	gen := write(t, s, &Batch{Records: records(0, 1)})
-	if entries, version, err := s.Learned(ctx, 0); entries != nil || version != 0 || err != nil {
-		t.Errorf("a file that nothing was learned in: %v, %d, %v", entries, version, err)
-	}
-	if before, after := putLearned(t, s, map[string][]byte{"a": []byte("1"), "b": {}, "c": []byte("3")}); before != 0 ||
-		after != 1 {
-		t.Errorf("the first change is from %d to %d", before, after)
-	}
-	var saw map[string][]byte
-	_, after, err := s.ChangeLearned(ctx, []string{"a", "missing"}, func(now map[string][]byte) map[string][]byte {
-		saw = now
-		return map[string][]byte{"a": []byte("2"), "c": nil, "gone": nil}
-	})
-	if err != nil || after != 2 {
-		t.Fatalf("version %d, error %v", after, err)
-	}
-	if d := diff(map[string][]byte{"a": []byte("1")}, saw); d != "" {
-		t.Errorf("the change saw (-want +got)\n%s", d)
-	}
-	if d := diff(map[string][]byte{"a": []byte("2"), "b": {}}, learned(t, s)); d != "" {
-		t.Errorf("stored (-want +got)\n%s", d)
-	}
-	if entries, version, err := s.Learned(ctx, 2); entries != nil || version != 2 || err != nil {
-		t.Errorf("what is known is read again: %v, %d, %v", entries, version, err)
-	}
-	if now, err := s.Generation(ctx); err != nil || now != gen {
-		t.Errorf("generation %d after learning, %d before (%v)", now, gen, err)
-	}
-	if _, _, err := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte {
-		return map[string][]byte{"": nil}
-	}); err == nil {
-		t.Error("an entry without a name was taken")
-	}
-}
-
-// TestLearnedByMany has many write at once, each adding to one entry: nothing is lost.
-func TestLearnedByMany(t *testing.T) {
-	dir := t.TempDir()
-	open(t, dir)
-	var all sync.WaitGroup
-	for range 4 {
-		s := open(t, dir)
-		all.Go(func() {
-			for range 10 {
-				_, _, err := s.ChangeLearned(context.Background(), []string{"sum"},
-					func(now map[string][]byte) map[string][]byte {
-						return map[string][]byte{"sum": append(now["sum"], '.')}
-					})
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	all.Wait()
-	if n := len(learned(t, open(t, dir))["sum"]); n != 40 {
-		t.Errorf("%d of 40 changes are there", n)
-	}
 }
 
 func TestNthStepOfLearningFails(t *testing.T) {
@@ -159,7 +95,7 @@ func TestDamagedLearned(t *testing.T) {
 	if d := diff(entries, learned(t, open(t, dir))); d != "" {
 		t.Errorf("saved (-want +got)\n%s", d)
 	}
-	if _, err := os.Stat(s.Path()); err != nil {
+	if _, err := os.Stat(s.Location()); err != nil {
 		t.Error(err)
 	}
 }

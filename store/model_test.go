@@ -87,7 +87,7 @@ type step struct {
 }
 
 // backupOf returns the path of the backup of a store.
-func backupOf(s *Store) string { return filepath.Join(filepath.Dir(s.Path()), "kept.zip") }
+func backupOf(s *Store) string { return filepath.Join(filepath.Dir(s.Location()), "kept.zip") }
 
 // stepOf returns step n of a run, which the seed of the run decides.
 func stepOf(seed uint64, n int) step {
@@ -272,7 +272,7 @@ func stepRestore(*rand.Rand) step {
 		if err != nil {
 			return err
 		}
-		if _, _, err = Restore(context.Background(), filepath.Dir(s.Path()), backupOf(s), Options{}); err != nil {
+		if _, _, err = Restore(context.Background(), filepath.Dir(s.Location()), backupOf(s), Options{}); err != nil {
 			return err
 		}
 		return raised(s, before)
@@ -329,7 +329,7 @@ func stepRecover(*rand.Rand) step {
 		if err != nil {
 			return err
 		}
-		out, err := Recover(context.Background(), filepath.Dir(s.Path()), Options{})
+		out, err := Recover(context.Background(), filepath.Dir(s.Location()), Options{})
 		if err == nil && (len(out.Damaged) > 0 || out.Err != nil) {
 			return fmt.Errorf("a sound file is said to be damaged: %+v", out)
 		}

@@ -3,13 +3,9 @@ package store
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
-
-	"tooldex/tool"
 )
 
 func allPreferences(t testing.TB, s *Store) (map[string]Preference, uint64) {
@@ -28,61 +24,6 @@ func setPreferences(t testing.TB, s *Store, profile string, base uint64, value s
 		t.Fatal(err)
 	}
 	return version
-}
-
-func TestPreferences(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
-	s := open(t, dir)
-	gen := write(t, s, &Batch{Records: records(0, 1)})
-	if all, version, err := s.Preferences(ctx, 0); all != nil || version != 0 || err != nil {
-		t.Errorf("before the first: %v, %d, %v", all, version, err)
-	}
-	first := setPreferences(t, s, "", 0, "all")
-	second := setPreferences(t, s, "work", 0, "")
-	third := setPreferences(t, s, "", first, "all again")
-	if _, err := s.SetPreferences(ctx, "", first, []byte("late")); !errors.Is(err, ErrChanged) ||
-		tool.CodeOf(err) != tool.Unavailable {
-		t.Errorf("a change of what was changed meanwhile gives %v", err)
-	}
-	want := map[string]Preference{"": {third, []byte("all again")}, "work": {second, []byte{}}}
-	for _, where := range []*Store{s, open(t, dir)} { // the second is another process's
-		if all, version := allPreferences(t, where); diff(want, all) != "" || version != third {
-			t.Errorf("version %d (-want +got)\n%s", version, diff(want, all))
-		}
-		if all, version, err := where.Preferences(ctx, third); all != nil || version != third || err != nil {
-			t.Errorf("what is known is read again: %v, %d, %v", all, version, err)
-		}
-	}
-	if now, err := s.Generation(ctx); err != nil || now != gen {
-		t.Errorf("generation %d after, %d before (%v)", now, gen, err)
-	}
-	if _, err := s.SetPreferences(ctx, string(make([]byte, maxKey)), 0, nil); tool.CodeOf(err) != tool.Invalid {
-		t.Errorf("a name that is too long gives %v", err)
-	}
-}
-
-// TestPreferencesByMany has many change the same version: one of them does.
-func TestPreferencesByMany(t *testing.T) {
-	dir := t.TempDir()
-	var done, refused atomic.Int32
-	var all sync.WaitGroup
-	for range 8 {
-		s := open(t, dir)
-		all.Go(func() {
-			switch _, err := s.SetPreferences(context.Background(), "p", 0, []byte("x")); {
-			case err == nil:
-				done.Add(1)
-			case errors.Is(err, ErrChanged):
-				refused.Add(1)
-			default:
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if done.Load() != 1 || refused.Load() != 7 {
-		t.Errorf("%d were taken and %d refused, want 1 and 7", done.Load(), refused.Load())
-	}
 }
 
 // TestPreferencesFail makes each step fail: what is stored is then the old or, if no error came, the new.

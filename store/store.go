@@ -68,9 +68,6 @@ func newStore(dir string, o Options) *Store {
 	return s
 }
 
-// Path returns the file's path.
-func (s *Store) Path() string { return s.path }
-
 // injectFault marks a step that a test may make fail. It returns nil outside of tests.
 func (s *Store) injectFault(name string) error {
 	if s.fault == nil {

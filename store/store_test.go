@@ -6,140 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
-	"tooldex/embed"
 	"tooldex/tool"
-	"tooldex/upstream"
 )
-
-func TestWriteThenLoad(t *testing.T) {
-	dir := t.TempDir()
-	m := embed.Model{Name: "table", Fingerprint: "abc", Dims: 3}
-	other := embed.Model{Name: "table", Fingerprint: "abd", Dims: 3}
-	h := HashText("name", "text")
-	v := Quantize([]float32{1, -0.5, 0})
-	first := open(t, dir)
-	gen := write(t, first, &Batch{
-		Records: records(0, 3), Model: m, Vectors: map[TextHash]Vector{h: v},
-		Knowledge: "k1", Analyses: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: nil},
-		Servers: []upstream.Server{{
-			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
-			Timeout: time.Second,
-		}},
-		Sources: []SourceState{{
-			Name: "files", Digest: [32]byte{1}, Synced: record(0).First, Stale: true,
-			Note: []byte("n"),
-		}},
-		Overlays: map[string][]byte{"mine": []byte("{}")},
-	})
-
-	got := load(t, open(t, dir), View{Model: m, Knowledge: "k1"})
-	want := &Snapshot{
-		Generation: gen, Records: records(0, 3), Vectors: map[TextHash]Vector{h: v},
-		Analyses: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: {}},
-		Servers: []upstream.Server{{
-			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
-			Timeout: time.Second,
-		}},
-		Sources: map[string]SourceState{"files": {
-			Name: "files", Digest: [32]byte{1}, Synced: record(0).First,
-			Stale: true, Note: []byte("n"),
-		}},
-		Overlays: map[string][]byte{"mine": []byte("{}")},
-	}
-	if d := diff(want, got); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-	for i, r := range got.Records {
-		if r.Tool.Hash() != record(i).Hash {
-			t.Errorf("%s: the content hash changed on the way through the file", r.Tool.ID())
-		}
-	}
-	if got := load(t, first, View{Model: other, Knowledge: "k2"}); len(got.Vectors)+len(got.Analyses) != 0 {
-		t.Errorf("another model and version see %d vectors and %d lent", len(got.Vectors), len(got.Analyses))
-	}
-}
-
-func TestRemoveAndReplace(t *testing.T) {
-	s := open(t, t.TempDir())
-	write(t, s, &Batch{
-		Records: records(0, 4), Servers: []upstream.Server{{Name: "a"}, {Name: "b"}},
-		Sources: []SourceState{{Name: "a"}, {Name: "b"}}, Overlays: map[string][]byte{
-			"x": []byte("1"),
-			"y": []byte("2"),
-		},
-	})
-	changed := record(1)
-	changed.Tool.Description = "changed"
-	changed.Hash = changed.Tool.Hash()
-	write(t, s, &Batch{
-		Records: []Record{changed}, Remove: []tool.ID{record(2).Tool.ID(), "files/never_was"},
-		RemoveServers: []string{"a"}, RemoveSources: []string{"b"}, RemoveOverlays: []string{"x"},
-	})
-	got := load(t, s, View{})
-	want := []Record{record(0), changed, record(3)}
-	if d := diff(want, got.Records); d != "" {
-		t.Errorf("records (-want +got)\n%s", d)
-	}
-	if d := diff([]upstream.Server{{Name: "b"}}, got.Servers); d != "" {
-		t.Errorf("servers (-want +got)\n%s", d)
-	}
-	if _, ok := got.Sources["b"]; ok || len(got.Sources) != 1 || len(got.Overlays) != 1 {
-		t.Errorf("sources %v, overlays %v", got.Sources, got.Overlays)
-	}
-}
-
-func TestWriteRefuses(t *testing.T) {
-	long := make([]byte, maxKey)
-	for name, b := range map[string]*Batch{
-		"record without a tool":  {Records: []Record{{}}},
-		"tool without a name":    {Records: []Record{{Tool: &tool.Tool{Server: "s"}}}},
-		"name too long to key":   {Records: []Record{{Tool: &tool.Tool{Server: "s", Name: string(long)}}}},
-		"server without a name":  {Servers: []upstream.Server{{}}},
-		"source without a name":  {Sources: []SourceState{{}}},
-		"overlay without a name": {Overlays: map[string][]byte{"": nil}},
-		"vector of other length": {Model: embed.Model{Dims: 2}, Vectors: map[TextHash]Vector{{}: {Data: make([]int8, 3)}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, t.TempDir())
-			before := load(t, s, View{}).Generation
-			b.Overlays = withKey(b.Overlays, "fine")
-			if _, err := s.Write(context.Background(), b); tool.CodeOf(err) != tool.Invalid {
-				t.Errorf("error %v, want Invalid", err)
-			}
-			if got := load(t, s, View{}); got.Generation != before || len(got.Overlays) != 0 {
-				t.Error("a refused batch was written in part")
-			}
-		})
-	}
-}
-
-func withKey(m map[string][]byte, k string) map[string][]byte {
-	if m == nil {
-		m = map[string][]byte{}
-	}
-	m[k] = []byte("v")
-	return m
-}
-
-func TestBaseRefusesWhatWasDecidedOnOldData(t *testing.T) {
-	dir := t.TempDir()
-	a, b := open(t, dir), open(t, dir)
-	base := load(t, a, View{}).Generation
-	write(t, b, &Batch{Base: base, Records: records(0, 1)})
-	_, err := a.Write(context.Background(), &Batch{Base: base, Remove: []tool.ID{record(0).Tool.ID()}})
-	if !errors.Is(err, ErrChanged) || tool.CodeOf(err) != tool.Unavailable {
-		t.Fatalf("error %v, want ErrChanged with code Unavailable", err)
-	}
-	if got := load(t, a, View{}).Records; len(got) != 1 {
-		t.Errorf("%d records, want the one that the other store wrote", len(got))
-	}
-}
 
 func TestGenerationNoticesEveryWrite(t *testing.T) {
 	ctx := context.Background()
@@ -162,7 +35,7 @@ func TestGenerationNoticesEveryWrite(t *testing.T) {
 	}
 	// A file that has rested is not opened again, and a later write is still seen.
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(a.Path(), old, old); err != nil {
+	if err := os.Chtimes(a.Location(), old, old); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := a.Generation(ctx); err != nil || got != last {
@@ -183,7 +56,7 @@ func TestLockedByAnother(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	write(t, s, &Batch{Records: records(0, 1)})
-	db, err := bolt.Open(s.Path(), 0o600, nil)
+	db, err := bolt.Open(s.Location(), 0o600, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,45 +109,14 @@ func TestLockedByAnother(t *testing.T) {
 	}
 }
 
-func TestManyGoroutinesAndStores(t *testing.T) {
-	dir := t.TempDir()
-	var wg sync.WaitGroup
-	const writers, each = 4, 15
-	for w := range writers {
-		s := open(t, dir)
-		wg.Go(func() {
-			for i := range each {
-				if _, err := s.Write(context.Background(), &Batch{Records: records(w*each+i, w*each+i+1)}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-		wg.Go(func() {
-			last := 0
-			for range each {
-				snap, err := s.Load(context.Background(), View{})
-				if err != nil || len(snap.Records) < last {
-					t.Errorf("%v, or records went from %d to fewer", err, last)
-					return
-				}
-				last = len(snap.Records)
-			}
-		})
-	}
-	wg.Wait()
-	if d := diff(records(0, writers*each), load(t, open(t, dir), View{}).Records); d != "" {
-		t.Errorf("(-want +got)\n%s", d)
-	}
-}
-
 func TestOpenMakesWhatIsMissing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there")
 	s := open(t, dir)
-	if info, err := os.Stat(s.Path()); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(s.Location()); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("file mode %v, %v; want 0600, since servers may carry private arguments", info.Mode(), err)
 	}
 	write(t, s, &Batch{Records: records(0, 1)})
-	if err := os.Remove(s.Path()); err != nil {
+	if err := os.Remove(s.Location()); err != nil {
 		t.Fatal(err)
 	}
 	if got := load(t, s, View{}); len(got.Records) != 0 {

@@ -47,7 +47,7 @@ func TestDecisionsSurviveRecovery(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s, &Batch{Records: records(0, 3), Trust: map[tool.ID][]byte{"a/x": []byte("held")}})
-	if _, err := os.Stat(s.Path()); err != nil {
+	if _, err := os.Stat(s.Location()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Recover(t.Context(), dir, Options{}); err != nil {

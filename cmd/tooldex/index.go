@@ -42,7 +42,7 @@ func newIndexVerify(a *app) *cobra.Command {
 			if err := s.Check(cmd.Context()); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stderr, "%s is sound\n", s.Path())
+			fmt.Fprintf(a.stderr, "%s is sound\n", s.Location())
 			return nil
 		},
 	}

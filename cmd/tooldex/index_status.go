@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -104,13 +103,13 @@ func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus,
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(s.Store.Path())
+	size, err := s.Store.Size(ctx)
 	if err != nil {
-		return nil, fileError("read status", s.Store.Path(), err)
+		return nil, err
 	}
 	set := s.Catalog.Set()
 	st := &indexStatus{
-		File: s.Store.Path(), Bytes: info.Size(), Generation: snap.Generation, Tools: set.Len(),
+		File: s.Store.Location(), Bytes: size, Generation: snap.Generation, Tools: set.Len(),
 		Vectors: len(snap.Vectors),
 		Model:   model.Name, Dims: model.Dims, Servers: set.Servers(),
 	}

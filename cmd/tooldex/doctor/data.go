@@ -82,11 +82,11 @@ func (d *doctor) checkData(ctx context.Context) bool {
 		return false
 	}
 	size := int64(0)
-	if info, err := os.Stat(s.Path()); err == nil {
+	if info, err := os.Stat(s.Location()); err == nil {
 		size = info.Size()
 	}
-	d.addFine("data", s.Path(), "sound, and not locked; %.1f MB", float64(size)/1e6)
-	d.checkOldFiles(s.Path())
+	d.addFine("data", s.Location(), "sound, and not locked; %.1f MB", float64(size)/1e6)
+	d.checkOldFiles(s.Location())
 	return true
 }
 
