@@ -63,6 +63,7 @@ type Serve struct {
 	Summary      string   // what search_tools says of the catalogue; "" for its servers and categories
 
 	Scripts string // whether models may run scripts: off or on
+	Card    string // the name of the server card; "" for none
 
 	Profile      string // the profile on standard input and output; "" for all tools
 	ProfilesFile string // a file of further profiles; "" for none

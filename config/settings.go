@@ -191,6 +191,10 @@ func serveSettings() []Setting {
 			About: "whether models may run scripts that call tools, by run_script",
 		},
 		{
+			Key: "serve.card", Env: "TOOLDEX_CARD",
+			About: "the name of the MCP server card that describes this service to everybody, as com.example/tools; none if empty",
+		},
+		{
 			Key: "serve.profile", Env: "TOOLDEX_PROFILE", Flag: "profile",
 			About: "the profile to serve on standard input and output",
 		},

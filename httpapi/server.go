@@ -83,6 +83,9 @@ type Options struct {
 	// ServerFor returns the Server that answers tokens which are bound to a narrower view than everything. It is called
 	// for each such request. Nil means that this Server answers them all.
 	ServerFor func(access.View) (*Server, error)
+	// Card is the name under which a server card describes the service to everybody, such as com.example/tools; "" means
+	// that there is none.
+	Card string
 	// Resource describes the service to authorization servers; nil means that their tokens are not accepted.
 	Resource *Resource
 
@@ -126,9 +129,12 @@ type Server struct {
 	load *loadShedder
 }
 
-// New returns a ready Server. It starts nothing. An error, of code Internal, means a mistake in this program: a type in
-// the table of routes that JSON cannot describe.
+// New returns a ready Server. It starts nothing. An error of code Internal means a mistake in this program: a type in the
+// table of routes that JSON cannot describe; one of code Invalid, that Options.Card is no name of a card.
 func New(o Options) (*Server, error) {
+	if err := checkCard(o.Card); err != nil {
+		return nil, err
+	}
 	s := &Server{o: o.withDefaults(), echo: echo.New()}
 	s.load = newLoadShedder(s.o.limits)
 	s.echo.HideBanner, s.echo.HidePort = true, true
@@ -141,6 +147,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.mountPanel()
 	s.mountMetadata()
+	s.mountCard()
 	if s.o.MCP != nil {
 		for _, path := range mcpPaths {
 			for _, below := range []string{"", "/:profile", "/servers/:server"} {

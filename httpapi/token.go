@@ -32,9 +32,10 @@ func isOpenPath(path string) bool { return slices.Contains(openPaths[:], path) }
 // needsToken reports whether requests need a token now.
 func (s *Server) needsToken() bool { return s.o.Access != nil && s.o.Access.Guarded() }
 
-// isPublic reports whether a path is served without a token.
-func (s *Server) isPublic(path string) bool {
-	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path)
+// isPublic reports whether a request is served without a token.
+func (s *Server) isPublic(r *http.Request) bool {
+	path := r.URL.Path
+	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path) || s.readsCard(r)
 }
 
 // checkToken refuses requests without a good token. It stores in the context of the others who sent them, and which
@@ -42,7 +43,7 @@ func (s *Server) isPublic(path string) bool {
 func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if s.isPublic(r.URL.Path) || !s.needsToken() {
+		if s.isPublic(r) || !s.needsToken() {
 			return next(c)
 		}
 		token, err := bearerToken(r)

@@ -13,32 +13,36 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// A client in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK drops
-// parameters that it does not know, so this one is moved into _meta before the SDK reads the message. A client that can
-// write only _meta may put it there itself.
+// A client in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. Any client may give
+// a query or a filter there, see list_query.go. The SDK drops parameters that it does not know, so these are moved into
+// _meta before the SDK reads the message. A client that can write only _meta may put them there itself.
 const (
 	listMethod = "tools/list"
-	lazyParam  = "lazy"
 	lazyKey    = "tooldex/lazy"
+	queryKey   = "tooldex/query"
+	filterKey  = "tooldex/filter"
 )
+
+// ownListParams are the parameters of tools/list that only this server knows, with their keys in _meta.
+var ownListParams = [...]struct{ param, key string }{{"lazy", lazyKey}, {"query", queryKey}, {"filter", filterKey}}
 
 // wantsFullSchemas reports whether a client asks for full schemas.
 func wantsFullSchemas(req *mcp.ListToolsRequest) bool {
 	return req.Params != nil && req.Params.Meta[lazyKey] == false
 }
 
-// moveLazyToMeta returns the parameters of tools/list with "lazy" moved into _meta. It returns anything it cannot read
-// as it is.
-func moveLazyToMeta(params json.RawMessage) json.RawMessage {
-	if !bytes.Contains(params, []byte(`"`+lazyParam+`"`)) {
+// moveListParams returns the parameters of tools/list with our own ones moved into _meta. It returns anything it cannot
+// read as it is.
+func moveListParams(params json.RawMessage) json.RawMessage {
+	named := false
+	for _, own := range ownListParams {
+		named = named || bytes.Contains(params, []byte(`"`+own.param+`"`))
+	}
+	if !named {
 		return params
 	}
 	o, err := orderedjson.ParseObject(params)
 	if err != nil {
-		return params
-	}
-	value, ok := o.Lookup(lazyParam)
-	if !ok || orderedjson.Kind(value) != "boolean" {
 		return params
 	}
 	meta := object{}
@@ -47,44 +51,46 @@ func moveLazyToMeta(params json.RawMessage) json.RawMessage {
 			return params
 		}
 	}
-	return o.Without(lazyParam).With(keyMeta, meta.With(lazyKey, value).Bytes()).Bytes()
-}
-
-// withLazyParam wraps a transport so that moveLazyToMeta sees every tools/list, if the server is in lazy mode now. A
-// later Reconfigure does not change an open connection.
-func (s *Server) withLazyParam(t mcp.Transport) mcp.Transport {
-	if s.live.Load().mode != Lazy {
-		return t
+	moved := false
+	for _, own := range ownListParams {
+		value, ok := o.Lookup(own.param)
+		if !ok || own.key == lazyKey && orderedjson.Kind(value) != "boolean" {
+			continue
+		}
+		o, meta, moved = o.Without(own.param), meta.With(own.key, value), true
 	}
-	return lazyParamTransport{t}
+	if !moved {
+		return params
+	}
+	return o.With(keyMeta, meta.Bytes()).Bytes()
 }
 
-// lazyParamTransport is a transport whose connections apply moveLazyToMeta.
-type lazyParamTransport struct{ mcp.Transport }
+// listParamTransport is a transport whose connections apply moveListParams.
+type listParamTransport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.
-func (t lazyParamTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t listParamTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return lazyParamConn{conn}, nil
+	return listParamConn{conn}, nil
 }
 
-// lazyParamConn applies moveLazyToMeta to what it reads.
-type lazyParamConn struct{ mcp.Connection }
+// listParamConn applies moveListParams to what it reads.
+type listParamConn struct{ mcp.Connection }
 
 // Read implements mcp.Connection.
-func (c lazyParamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c listParamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && r.Method == listMethod {
-		r.Params = moveLazyToMeta(r.Params)
+		r.Params = moveListParams(r.Params)
 	}
 	return m, err
 }
 
-// readMessage reads the body of a request over HTTP, so that the SDK can read it again, and in lazy mode applies
-// moveLazyToMeta. It answers 400 and returns false if the message nests too deep or holds too many values. A body that
+// readMessage reads the body of a request over HTTP, so that the SDK can read it again, and applies
+// moveListParams. It answers 400 and returns false if the message nests too deep or holds too many values. A body that
 // is no message, or too long, is left for the SDK to refuse.
 func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
@@ -101,15 +107,13 @@ func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, msg, http.StatusBadRequest)
 		return false
 	}
-	if s.live.Load().mode == Lazy {
-		body = moveLazyInMessage(body)
-	}
+	body = moveListParamsInMessage(body)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return true
 }
 
-// moveLazyInMessage applies moveLazyToMeta to a whole message.
-func moveLazyInMessage(body []byte) []byte {
+// moveListParamsInMessage applies moveListParams to a whole message.
+func moveListParamsInMessage(body []byte) []byte {
 	if !bytes.Contains(body, []byte(listMethod)) {
 		return body
 	}
@@ -118,7 +122,7 @@ func moveLazyInMessage(body []byte) []byte {
 		return body
 	}
 	if params, ok := o.Lookup("params"); ok {
-		return o.With("params", moveLazyToMeta(params)).Bytes()
+		return o.With("params", moveListParams(params)).Bytes()
 	}
 	return body
 }

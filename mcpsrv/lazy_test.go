@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,28 +25,29 @@ func TestMoveLazy(t *testing.T) {
 		`{"_meta":{"k":1e400},"lazy":false}`:           `{"_meta":{"k":1e400,"tooldex/lazy":false}}`,
 		`{"_meta":{"tooldex/lazy":true},"lazy":false}`: `{"_meta":{"tooldex/lazy":false}}`,
 		`{"lazy":"no"}`:                                `{"lazy":"no"}`,
+		`{"query":"a","filter":7,"lazy":true}`:         `{"_meta":{"tooldex/lazy":true,"tooldex/query":"a","tooldex/filter":7}}`,
 		`{"cursor":"\"lazy\""}`:                        `{"cursor":"\"lazy\""}`,
 		`{"_meta":7,"lazy":false}`:                     `{"_meta":7,"lazy":false}`,
 		`[{"lazy":false}]`:                             `[{"lazy":false}]`,
 		`{"lazy":`:                                     `{"lazy":`,
 		``:                                             ``,
 	} {
-		if got := string(moveLazyToMeta(json.RawMessage(params))); got != want {
+		if got := string(moveListParams(json.RawMessage(params))); got != want {
 			t.Errorf("%s becomes %s, want %s", params, got, want)
 		}
 	}
 }
 
-// FuzzMoveLazy holds that parameters stay JSON if they were, and stay as they are if they say nothing of lazy.
+// FuzzMoveLazy holds that parameters stay JSON if they were, and stay as they are if they have none of our own.
 func FuzzMoveLazy(f *testing.F) {
 	f.Add(`{"lazy":false,"_meta":{"a":1},"lazy":true}`)
 	f.Add(`{"cursor":"lazy"}`)
 	f.Fuzz(func(t *testing.T, params string) {
-		got := moveLazyToMeta(json.RawMessage(params))
+		got := moveListParams(json.RawMessage(params))
 		if json.Valid([]byte(params)) && !json.Valid(got) {
 			t.Errorf("%q becomes %q", params, got)
 		}
-		if !strings.Contains(params, `"lazy"`) && string(got) != params {
+		if !regexp.MustCompile(`"(lazy|query|filter)"`).MatchString(params) && string(got) != params {
 			t.Errorf("%q becomes %q", params, got)
 		}
 	})

@@ -3,6 +3,7 @@ package mcpsrv
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -201,12 +202,23 @@ func validOr(raw, other json.RawMessage) json.RawMessage {
 }
 
 // listTools answers tools/list. A cursor is the name of the last tool of the page before.
-func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
+func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.Result, error) {
 	cursor := ""
 	if req.Params != nil {
 		cursor = req.Params.Cursor
 	}
-	return pageOf(req, "tools", s.listingFor(req).entries, cursor)
+	asked, err := listQueryOf(req)
+	if err != nil {
+		return nil, s.requestError(ctx, err)
+	}
+	if asked == nil {
+		return pageOf(req, "tools", s.listingFor(req).entries, cursor)
+	}
+	entries, err := s.listMatching(ctx, req, asked)
+	if err != nil {
+		return nil, s.requestError(ctx, err)
+	}
+	return pageOf(req, "tools", entries, cursor)
 }
 
 // listingFor returns what one client is shown.

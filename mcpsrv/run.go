@@ -26,11 +26,9 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
-	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.withLazyParam(drainingTransport{
-		t,
-		s.o.DrainTime, &s.answers,
-	}),
-		nil)
+	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), listParamTransport{drainingTransport{
+		t, s.o.DrainTime, &s.answers,
+	}}, nil)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}

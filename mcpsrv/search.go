@@ -59,6 +59,9 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	s.enableFound(ctx, req, res)
 	s.recordSearch(req, res)
 	facts := object{{Key: "tooldex/search", Value: searchFacts(res)}}.Bytes()
+	if refs := s.referTo(req, res); refs != nil {
+		return &rawResult{raw: object{{Key: "content", Value: refs}, {Key: keyMeta, Value: facts}}.Bytes()}, nil
+	}
 	return ownResult(req, a.Structured, searchText(res, q.Detail), structuredHits(res), facts), nil
 }
 

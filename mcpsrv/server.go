@@ -180,8 +180,10 @@ func New(o Options) *Server {
 	}
 	s.outputs = validate.NewSchemas(s.o.Logger)
 	options := &mcp.ServerOptions{
-		Logger:       slog.New(warnHandler{s.o.Logger.Handler()}),
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		Logger: slog.New(warnHandler{s.o.Logger.Handler()}),
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{ListChanged: true}, Experimental: listCapability(),
+		},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.TTLMs, c.CacheScope = listTTL, listScope
 		},
@@ -229,7 +231,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 		defer leave()
 		switch r := req.(type) {
 		case *mcp.ServerRequest[*mcp.ListToolsParams]:
-			return s.listTools(r)
+			return s.listTools(ctx, r)
 		case *mcp.ServerRequest[*mcp.CallToolParamsRaw]:
 			ctx, cancel := s.servingContext(ctx)
 			defer cancel()

@@ -129,7 +129,7 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), sseTransport{
-		s.withLazyParam(drainingTransport{transport, s.o.DrainTime, &s.answers}), transport, one.used,
+		listParamTransport{drainingTransport{transport, s.o.DrainTime, &s.answers}}, transport, one.used,
 	}, nil)
 	if err != nil {
 		http.Error(w, "the session cannot begin", http.StatusInternalServerError)

@@ -91,6 +91,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		o.Catalog = s.Catalog // hidden tools as well, or they could not be shown again
 		o.Upstreams, o.Ailing, o.Trace = all.http.Upstreams, views.Problems, all.http.Trace
 		o.Panel, o.Resource, o.Grace = all.http.Panel, all.http.Resource, finishHTTP
+		o.Card = views.Service.Config().Serve.Card
 		o.ServerFor = all.serverFor
 		o.Rate, o.Hosts, o.Origins = all.http.Rate, all.http.Hosts, all.http.Origins
 	}
