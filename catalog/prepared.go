@@ -14,7 +14,7 @@ import (
 
 // preparedLayout is the version of the binary form of prepared, and of the analysis that fills it. Raise it whenever
 // the same tool would be analysed differently: entries of another version are made again.
-const preparedLayout = 4
+const preparedLayout = 5
 
 // prepared is a tool as it is stored for the index: its analysis, and what was lent to it.
 type prepared struct {

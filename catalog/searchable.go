@@ -114,10 +114,14 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 	if len(raw) > 0 && x.m.Base != nil && x.lender == nil {
 		x.lender = x.m.Base.Lender(x.m.Encoder)
 	}
-	done := 0
+	done, texts := 0, map[store.TextHash]embed.Document{}
 	for part := range chunksOfServers(raw, analysisChunk) {
-		if err := x.analyseTools(ctx, x.lender, part, rivals, made); err != nil {
+		read, err := x.analyseTools(ctx, x.lender, part, rivals, made)
+		if err != nil {
 			return made, err
+		}
+		for _, d := range read {
+			texts[hashText(&d)] = d
 		}
 		done += len(part)
 		progress(done, len(raw))
@@ -125,14 +129,14 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 	if x.embedLater {
 		return made, nil
 	}
-	return made, x.embedMissing(ctx, entries, have, made)
+	return made, x.embedMissing(ctx, entries, texts, have, made)
 }
 
-// analyseTools analyses the tools of part on all processors, and stores the encoded results in made.lent. Rivals are
-// all in the same part. A nil lender lends nothing.
+// analyseTools analyses the tools of part on all processors, stores the encoded results in made.lent, and returns the
+// texts of the tools. Rivals are all in the same part. A nil lender lends nothing.
 func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender, part []entry, rivals rivals,
 	made *derived,
-) error {
+) ([]embed.Document, error) {
 	texts, loans := make([]embed.Document, len(part)), make([]knowledge.Loan, len(part))
 	inParallel(len(part), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.ToolText(part[i].tool) }
@@ -147,7 +151,7 @@ func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender,
 	if lender != nil {
 		var err error
 		if loans, err = lender.Lend(ctx, texts, servers); err != nil {
-			return fmt.Errorf("lend to tools: %w", err)
+			return nil, fmt.Errorf("lend to tools: %w", err)
 		}
 		for i := range loans {
 			if x.m.NoBorrow || part[i].tool.NoBorrow {
@@ -170,7 +174,7 @@ func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender,
 	for i, e := range part {
 		made.lent[e.hash] = encoded[i]
 	}
-	return nil
+	return texts, nil
 }
 
 // generatedShare is the weight of generated requests in what is lent to a tool that has some.
@@ -207,8 +211,11 @@ func (x *searchable) addGeneratedVectors(t *tool.Tool, loan *knowledge.Loan) {
 	}
 }
 
-// embedMissing adds to made.vectors the vectors that neither have nor made has. Each text is embedded once.
-func (x *searchable) embedMissing(ctx context.Context, entries []entry, have, made *derived) error {
+// embedMissing adds to made.vectors the vectors that neither have nor made has. Each text is embedded once. texts has
+// those that were read already, since reading the texts of a tool takes longer than embedding them.
+func (x *searchable) embedMissing(ctx context.Context, entries []entry, texts map[store.TextHash]embed.Document,
+	have, made *derived,
+) error {
 	if x.m.Embedder == nil {
 		return nil
 	}
@@ -230,8 +237,11 @@ func (x *searchable) embedMissing(ctx context.Context, entries []entry, have, ma
 		h, _ := textOf(b)
 		if _, ok := have.vectors[h]; (!ok || have.model != made.model) && !seen[h] {
 			seen[h] = true
-			texts := knowledge.ToolText(e.tool)
-			docs, hashes = append(docs, texts), append(hashes, h)
+			text, ok := texts[h]
+			if !ok {
+				text = knowledge.ToolText(e.tool)
+			}
+			docs, hashes = append(docs, text), append(hashes, h)
 		}
 	}
 	for start := 0; start < len(docs); start += analysisChunk {

@@ -141,7 +141,7 @@ func (x *searchable) analyseAlone(ctx context.Context, lender *knowledge.Lender,
 	beside := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !servers[e.tool.Server] })
 	made := newDerived()
 	for part := range chunksOfServers(beside, analysisChunk) {
-		if err := x.analyseTools(ctx, lender, part, x.countRivals(all), made); err != nil {
+		if _, err := x.analyseTools(ctx, lender, part, x.countRivals(all), made); err != nil {
 			return err
 		}
 	}

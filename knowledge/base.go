@@ -20,6 +20,7 @@ type Base struct {
 	dict        func() stringTable // stems; entry k of lists is the list of stem k
 	lists       stringTable
 	vectors     []byte
+	means       []byte
 	effects     []byte
 	kinds       stringTable
 	kindOf      []byte // two bytes an archetype: its index in kinds
@@ -66,7 +67,7 @@ func Open(b []byte) (*Base, error) {
 	}
 	base := &Base{
 		hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors],
-		effects: sections[secEffects], kindOf: sections[secKindOf], domainOf: sections[secDomainOf],
+		means: sections[secMeans], effects: sections[secEffects], kindOf: sections[secKindOf], domainOf: sections[secDomainOf],
 	}
 	for _, t := range []struct {
 		into *stringTable
@@ -202,51 +203,13 @@ func splitList(s string) []string {
 	return strings.Split(s, listSep)
 }
 
-// addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it. A list holds
-// the distance from the last archetype as a varint, then the impact as a byte. Scores cannot overflow for maxWords
-// stems.
-func (b *Base) addWords(stem string, scores []uint16) {
-	dict := b.dict()
-	k, ok := dict.indexOf(stem)
-	if !ok {
-		return
-	}
-	list, at := b.lists.entryAt(k), 0
-	for len(list) > 1 {
-		delta, n := binary.Uvarint(list)
-		if n <= 0 || n >= len(list) {
-			return
-		}
-		at += int(delta)
-		if at < 0 || at >= len(scores) {
-			return
-		}
-		scores[at] += uint16(list[n])
-		list = list[n+1:]
-	}
-}
-
-// maxWords bounds the stems that are looked up for one text, so that scores do not overflow.
-const maxWords = 256
-
-// isCommon reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do
-// not.
-func (b *Base) isCommon(stem string) bool {
-	const leastBytes = 8 // of a list of three or four
-	dict := b.dict()
-	k, ok := dict.indexOf(stem)
-	return ok && len(b.lists.entryAt(k)) >= leastBytes
-}
-
-// unpackVector unpacks the document vector of archetype i, or clears into if the base's vectors have another width.
+// unpackVector unpacks the vector of archetype i's description, or clears into if the base's vectors have another width.
 func (b *Base) unpackVector(i int, into []float32) {
-	size := packedSize(len(into))
-	if size*b.count != len(b.vectors) {
-		clear(into)
-		return
-	}
-	unpackVector(b.vectors[i*size:(i+1)*size], into)
+	unpackRow(b.vectors, i, b.count, into, vectorBits)
 }
+
+// unpackMean unpacks the mean vector of archetype i's requests, or clears into if the base's vectors have another width.
+func (b *Base) unpackMean(i int, into []float32) { unpackRow(b.means, i, b.count, into, meanBits) }
 
 // Heads reads many archetypes, in the order in which they are asked for. It unpacks each block of texts once, so that a
 // thousand cost little more than fifty times one Head.

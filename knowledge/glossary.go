@@ -34,27 +34,25 @@ const (
 // termSteps is the resolution of weights in the compiled glossary.
 const termSteps = 64
 
-// compileGlossary returns a record for each object and operation: its domain as an index into domains ("" for an
-// operation), the stems that a tool must name, and stems with weights.
-func compileGlossary(src *Source, domains []string) ([]byte, error) {
-	var (
-		an      Analyzer
-		records []string
-	)
+// glossaryRecord is an object or an operation before it is compiled.
+type glossaryRecord struct {
+	domain string   // its place among the domains; "" for an operation
+	stems  []string // that a tool must name, sorted
+	terms  []index.Term
+}
+
+// glossaryRecords are all of them.
+type glossaryRecords []glossaryRecord
+
+// analyseGlossary returns the objects of the given domains and the operations of a source.
+func analyseGlossary(src *Source, domains []string) (records glossaryRecords) {
+	var an Analyzer
 	add := func(domain, name string, terms []index.Term) {
 		stems := an.Terms(nil, name)
 		slices.Sort(stems)
-		if stems = slices.Compact(stems); len(stems) == 0 || len(terms) == 0 {
-			return
+		if stems = slices.Compact(stems); len(stems) > 0 && len(terms) > 0 {
+			records = append(records, glossaryRecord{domain, stems, terms})
 		}
-		parts := make([]string, 0, 2*len(terms))
-		for _, t := range terms {
-			parts = append(parts, t.Text, strconv.Itoa(max(1, int(t.Weight*termSteps+.5))))
-		}
-		records = append(records, strings.Join([]string{
-			domain, strings.Join(stems, listSep),
-			strings.Join(parts, listSep),
-		}, fieldSep))
 	}
 	for _, o := range src.Objects {
 		if d, ok := slices.BinarySearch(domains, o.Domain); ok {
@@ -75,6 +73,32 @@ func compileGlossary(src *Source, domains []string) ([]byte, error) {
 		}
 		add("", o.Operation, said[i])
 	}
+	return records
+}
+
+// words returns the stems that the glossary adds to tools.
+func (g glossaryRecords) words() (out []string) {
+	for _, r := range g {
+		for _, t := range r.terms {
+			out = append(out, t.Text)
+		}
+	}
+	return out
+}
+
+// compile packs the records, with the terms by their place in dict, which has all of them.
+func (g glossaryRecords) compile(dict []string) ([]byte, error) {
+	records := make([]string, 0, len(g))
+	for _, r := range g {
+		parts := make([]string, 0, 2*len(r.terms))
+		for _, t := range r.terms {
+			k, _ := slices.BinarySearch(dict, t.Text)
+			parts = append(parts, strconv.Itoa(k), strconv.Itoa(max(1, int(t.Weight*termSteps+.5))))
+		}
+		records = append(records, strings.Join([]string{
+			r.domain, strings.Join(r.stems, listSep), strings.Join(parts, listSep),
+		}, fieldSep))
+	}
 	slices.Sort(records)
 	return packStrings(records)
 }
@@ -88,10 +112,16 @@ type glossary struct {
 type glossaryEntry struct {
 	domain int
 	stems  []string // sorted
-	terms  []index.Term
+	terms  []stemWeight
 }
 
-// readGlossary reads what compileGlossary wrote. Records that cannot be read are left out.
+// stemWeight is a stem by its place in the dictionary, and its weight.
+type stemWeight struct {
+	stem   int32
+	weight float32
+}
+
+// readGlossary reads what compile wrote. Records that cannot be read are left out.
 func readGlossary(packed []byte) glossary {
 	g := glossary{objects: map[string][]glossaryEntry{}, operations: map[string][]glossaryEntry{}}
 	records, err := unpackStrings(packed)
@@ -106,8 +136,10 @@ func readGlossary(packed []byte) glossary {
 		e := glossaryEntry{stems: strings.Split(parts[1], listSep)}
 		said := strings.Split(parts[2], listSep)
 		for k := 0; k+1 < len(said); k += 2 {
-			if steps, err := strconv.Atoi(said[k+1]); err == nil {
-				e.terms = append(e.terms, index.Term{Text: said[k], Weight: float32(steps) / termSteps})
+			stem, err := strconv.ParseUint(said[k], 10, 31)
+			steps, weightErr := strconv.Atoi(said[k+1])
+			if err == nil && weightErr == nil {
+				e.terms = append(e.terms, stemWeight{int32(stem), float32(steps) / termSteps})
 			}
 		}
 		to := g.operations
@@ -125,7 +157,7 @@ func readGlossary(packed []byte) glossary {
 
 // addTerms adds to sums the words of the objects and operations that a name contains, given by its stems in their
 // order. shares holds the share of each domain in what the tool borrows.
-func (g *glossary) addTerms(stems []string, shares map[int]float32, sums map[string]float32) {
+func (g *glossary) addTerms(stems []string, shares map[int]float32, sums *termSums) {
 	sorted := slices.Clone(stems)
 	slices.Sort(sorted)
 	sorted = slices.Compact(sorted)
@@ -142,7 +174,7 @@ func (g *glossary) addTerms(stems []string, shares map[int]float32, sums map[str
 		if !slices.ContainsFunc(named, func(o *glossaryEntry) bool {
 			return o.domain == e.domain && len(o.stems) > len(e.stems) && containsAll(o.stems, e.stems)
 		}) {
-			addWeighted(sums, e.terms, objectWeight*shares[e.domain])
+			sums.addAll(e.terms, objectWeight*shares[e.domain])
 		}
 	}
 	for _, s := range stems {
@@ -154,15 +186,8 @@ func (g *glossary) addTerms(stems []string, shares map[int]float32, sums map[str
 			}
 		}
 		if best != nil {
-			addWeighted(sums, best.terms, operationWeight)
+			sums.addAll(best.terms, operationWeight)
 		}
-	}
-}
-
-// addWeighted adds terms times weight to sums.
-func addWeighted(sums map[string]float32, terms []index.Term, weight float32) {
-	for _, t := range terms {
-		sums[t.Text] += weight * t.Weight
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -57,22 +56,13 @@ type Lender struct {
 	base *Base
 	enc  Encoder
 	// vectors holds the unpacked vectors of all archetypes, one after the other, with enc.Dims entries each. The first
-	// worker sets it, under once.
+	// worker sets it and said, under once.
 	vectors []float32
+	said    *said
 	once    sync.Once
-	// said has an entry for each archetype, blocks one for each compressed block of texts. Both are filled as they are
-	// needed: an import of a few tools reads a small part of the knowledge.
-	said    []onceSaid
+	// blocks has an entry for each compressed block of texts, for Without alone.
 	blocks  []onceBlock
 	workers sync.Pool // of *lendWorker
-}
-
-// onceSaid is what one archetype lends, read when the archetype first lends anything.
-type onceSaid struct {
-	once  sync.Once
-	terms []index.Term
-	mean  []float32
-	err   error
 }
 
 // onceBlock is one block of the archetypes' texts, decompressed when it is first needed.
@@ -84,7 +74,7 @@ type onceBlock struct {
 
 // Lender returns a Lender that embeds with enc, which must be the model that the base was compiled with.
 func (b *Base) Lender(enc Encoder) *Lender {
-	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
+	return &Lender{base: b, enc: enc, blocks: make([]onceBlock, b.texts.n)}
 }
 
 // Lend returns a loan for each tool, in the order of texts, which are made by [ToolText]. Tools of one server compete
@@ -168,8 +158,10 @@ type lendWorker struct {
 	an    Analyzer
 	words []uint16
 	query []float32
+	mean  []float32
+	likes []float32
 	order []int32
-	sums  map[string]float32
+	sums  termSums
 	// share of each domain in what is lent
 	shares map[int]float32
 }
@@ -182,14 +174,17 @@ func (l *Lender) takeWorker() *lendWorker {
 	n := l.base.Len()
 	// Unpacked once for all workers: each tool of an import is compared with hundreds of archetypes.
 	l.once.Do(func() {
+		var group sync.WaitGroup
+		group.Go(func() { l.said = l.base.readSaid() })
 		l.vectors = make([]float32, n*l.enc.Dims)
 		for i := range n {
 			l.base.unpackVector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
 		}
+		group.Wait()
 	})
 	return &lendWorker{
-		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n),
-		sums: map[string]float32{}, shares: map[int]float32{},
+		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), mean: make([]float32, l.enc.Dims),
+		order: make([]int32, n), shares: map[int]float32{},
 	}
 }
 
@@ -202,7 +197,7 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 		return Loan{}, nil
 	}
 	loan := Loan{From: near, Vector: make([]float32, w.enc.Dims)}
-	clear(w.sums)
+	w.sums.reset(len(w.said.stems))
 	clear(w.shares)
 	lending := loan.From[:min(lenders, len(near))]
 	var most float32
@@ -221,14 +216,12 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 	for k := range lending {
 		f := &lending[k]
 		f.Weight /= most
-		terms, mean, err := w.archetypeSayings(f.Archetype, &w.an)
+		err := w.addSayings(f.Archetype, f.Weight, loan.Vector, power(f.Like/near[0].Like, sharpness))
 		if err != nil {
 			return Loan{}, err
 		}
-		addWeighted(w.sums, terms, f.Weight)
 		w.shares[w.base.domain(f.Archetype)] += f.Weight
 		total += f.Weight
-		vector.Axpy(loan.Vector, mean, power(f.Like/near[0].Like, sharpness))
 	}
 	normalize(loan.Vector)
 	for d := range w.shares {
@@ -236,17 +229,14 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 	}
 	// The glossary adds what people call the objects and operations in the tool's name, in the domains that lent most.
 	words := w.base.glossary()
-	words.addTerms(w.an.Terms(nil, t.Name), w.shares, w.sums)
+	words.addTerms(w.an.Terms(nil, t.Name), w.shares, &w.sums)
 	// A tool that resembles no archetype well may be of a kind that the knowledge does not cover. What it borrows
 	// shrinks with the doubt instead of ending at a threshold, so that a small change of its text changes little.
 	sure := power(min(1, near[0].Like/surely), doubt)
 	for i := range loan.Vector {
 		loan.Vector[i] *= sure
 	}
-	for t := range w.sums {
-		w.sums[t] *= sure
-	}
-	loan.Terms = heaviestTerms(w.sums, maxTerms)
+	loan.Terms = w.sums.heaviest(maxTerms, sure, w.said.stems)
 	return loan, nil
 }
 
@@ -282,6 +272,12 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 			out = append(out, Lent{Archetype: int(i), Like: like})
 		}
 	}
+	w.likes = w.likes[:0]
+	for _, l := range out {
+		w.likes = append(w.likes, l.Like)
+	}
+	least := nthHighest(w.likes, resembled)
+	out = slices.DeleteFunc(out, func(l Lent) bool { return l.Like < least })
 	slices.SortFunc(out, func(a, b Lent) int {
 		return cmp.Or(cmp.Compare(b.Like, a.Like), cmp.Compare(a.Archetype, b.Archetype))
 	})
@@ -299,7 +295,7 @@ func (w *lendWorker) pickCandidates() []int32 {
 	return topIndices(w.words, candidates, w.order)
 }
 
-// Scores are counted in buckets of eight, and skipped in blocks of sixteen.
+// Scores are counted in buckets of two, and skipped in blocks of sixteen.
 const (
 	bucketBits, buckets = 3, 1 << 13
 	block               = 16
@@ -361,61 +357,39 @@ func lowestBucket(count *[buckets]int32, top, n int) int {
 	return least
 }
 
-// archetypeSayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
-func (l *Lender) archetypeSayings(i int, an *Analyzer) ([]index.Term, []float32, error) {
-	s := &l.said[i]
-	s.once.Do(func() {
-		block := &l.blocks[i/perBlock]
-		block.once.Do(func() { block.text, block.err = readBlock(&l.base.texts, i/perBlock) })
-		if s.err = block.err; s.err != nil {
-			return
-		}
-		head, err := parseHead(block.text, i%perBlock)
-		if err != nil {
-			s.err = err
-			return
-		}
-		if l.Without != nil {
-			head.Utterances = slices.DeleteFunc(head.Utterances, l.Without)
-		}
-		s.terms = an.Count(strings.Join(head.Utterances, "\n") + "\n" + strings.Join(head.Synonyms, "\n"))
-		s.mean = l.meanVector(head.Utterances)
-	})
-	return s.terms, s.mean, s.err
+// addSayings adds the words of what people say for an archetype to the worker's sums, times weight, and the mean vector
+// of its requests to mean, times share.
+func (w *lendWorker) addSayings(i int, weight float32, mean []float32, share float32) error {
+	if w.Without != nil {
+		return w.addOthers(i, weight, mean, share)
+	}
+	for k := w.said.begin[i]; k < w.said.begin[i+1]; k++ {
+		w.sums.add(w.said.stem[k], weight*float32(w.said.times[k]))
+	}
+	w.base.unpackMean(i, w.mean)
+	vector.Axpy(mean, w.mean, share)
+	return nil
 }
 
-// meanVector returns the direction of the mean of the utterances' vectors, in unit length; zero without utterances.
-func (l *Lender) meanVector(utterances []string) []float32 {
-	sum, one := make([]float32, l.enc.Dims), make([]float32, l.enc.Dims)
-	for _, u := range utterances {
-		l.enc.Query(u, one)
-		vector.Axpy(sum, one, 1)
+// addOthers does what addSayings does with all requests but those of Without. It reads the texts.
+func (w *lendWorker) addOthers(i int, weight float32, mean []float32, share float32) error {
+	block := &w.blocks[i/perBlock]
+	block.once.Do(func() { block.text, block.err = readBlock(&w.base.texts, i/perBlock) })
+	if block.err != nil {
+		return block.err
 	}
-	normalize(sum)
-	return sum
-}
-
-// heaviestTerms returns the n heaviest terms, heaviest first, and those of equal weight by their text.
-func heaviestTerms(m map[string]float32, n int) []index.Term {
-	var least float32
-	if len(m) > n {
-		weights := make([]float32, 0, len(m))
-		for _, w := range m {
-			weights = append(weights, w)
-		}
-		slices.Sort(weights) // numbers alone sort several times faster than terms
-		least = weights[len(weights)-n]
+	head, err := parseHead(block.text, i%perBlock)
+	if err != nil {
+		return err
 	}
-	out := make([]index.Term, 0, n+n/4)
-	for t, w := range m {
-		if w >= least {
-			out = append(out, index.Term{Text: t, Weight: w})
+	a := Archetype{Utterances: slices.DeleteFunc(head.Utterances, w.Without), Synonyms: head.Synonyms}
+	for _, t := range w.an.Count(a.said()) {
+		if k, ok := slices.BinarySearch(w.said.stems, t.Text); ok {
+			w.sums.add(int32(k), weight*t.Weight)
 		}
 	}
-	slices.SortFunc(out, func(a, b index.Term) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Text, b.Text))
-	})
-	return out[:min(n, len(out))]
+	vector.Axpy(mean, meanVector(w.enc, a.Utterances), share)
+	return nil
 }
 
 // normalize scales v to unit length, in place. The sum is in double precision, so that its order matters less.

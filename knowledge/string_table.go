@@ -53,9 +53,15 @@ func openStringTable(b []byte) (stringTable, error) {
 	return t, nil
 }
 
+// bounds returns where entry i begins and ends in data.
+func (t *stringTable) bounds(i int) (from, to uint32) {
+	return binary.LittleEndian.Uint32(t.offs[4*i:]), binary.LittleEndian.Uint32(t.offs[4*i+4:])
+}
+
 // entryAt returns entry i as a part of the table's own bytes.
 func (t *stringTable) entryAt(i int) []byte {
-	return t.data[binary.LittleEndian.Uint32(t.offs[4*i:]):binary.LittleEndian.Uint32(t.offs[4*i+4:])]
+	from, to := t.bounds(i)
+	return t.data[from:to]
 }
 
 // indexOf returns the position of key in a sorted table.

@@ -1,0 +1,109 @@
+package knowledge
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tooldex/internal/vector"
+)
+
+// TestSaid compares what the lists say of each archetype with its texts.
+func TestSaid(t *testing.T) {
+	b := smallBase(t)
+	s := b.readSaid()
+	var an Analyzer
+	for i := range b.Len() {
+		head, err := b.Head(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := Archetype{Utterances: head.Utterances, Synonyms: head.Synonyms}
+		want, got := map[string]float32{}, map[string]float32{}
+		for _, term := range an.Count(a.said()) {
+			want[term.Text] = term.Weight
+		}
+		for k := s.begin[i]; k < s.begin[i+1]; k++ {
+			got[s.stems[s.stem[k]]] = float32(s.times[k])
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-texts +lists):\n%s", head.Name, d)
+		}
+	}
+}
+
+// TestSaidOften wants a stem that requests repeat to be counted in full.
+func TestSaidOften(t *testing.T) {
+	for _, times := range []int{0, 1, 2, 3, 4, 200, 255, 300} {
+		list := appendEntry(appendEntry(nil, 7, 255, times), 40_000, 1, 1)
+		at, impact, n, list, ok := readEntry(list, 0)
+		if !ok || at != 7 || impact != 255 || n != min(times, 255) {
+			t.Errorf("%d times: read archetype %d, impact %d, %d times, %v", times, at, impact, n, ok)
+		}
+		if at, impact, n, list, ok = readEntry(list, at); !ok || at != 40_007 || impact != 1 || n != 1 || len(list) > 0 {
+			t.Errorf("the second: archetype %d, impact %d, %d times, %v, %d bytes left", at, impact, n, ok, len(list))
+		}
+		if _, _, _, _, ok = readEntry(list, at); ok {
+			t.Error("there is an entry behind the last")
+		}
+	}
+}
+
+// FuzzReadEntry reads damaged lists: none may panic, and each ends.
+func FuzzReadEntry(f *testing.F) {
+	f.Add(appendEntry(appendEntry(nil, 3, 9, 5), 1, 2, 3))
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 3})
+	f.Fuzz(func(t *testing.T, list []byte) {
+		at, ok := 0, true
+		for ok {
+			before := len(list)
+			if at, _, _, list, ok = readEntry(list, at); ok && (at < 0 || len(list) >= before) {
+				t.Fatalf("archetype %d, %d bytes left of %d", at, len(list), before)
+			}
+		}
+	})
+}
+
+// TestMeans wants the stored mean of an archetype's requests to have the direction of the true one.
+func TestMeans(t *testing.T) {
+	b, enc := smallBase(t), fakeEncoder(64)
+	got := make([]float32, enc.Dims)
+	for i := range b.Len() {
+		head, err := b.Head(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.unpackMean(i, got)
+		normalize(got)
+		if cos := vector.Dot(got, meanVector(enc, head.Utterances)); cos < .9 {
+			t.Errorf("%s: the stored mean has a cosine of %.3f with the true one", head.Name, cos)
+		}
+	}
+}
+
+func TestTermSums(t *testing.T) {
+	dict := []string{"a", "b", "c", "d"}
+	var s termSums
+	for range 2 { // the second time with what the first left
+		s.reset(len(dict))
+		if got := s.heaviest(2, 1, dict); len(got) != 0 {
+			t.Errorf("nothing added gives %v", got)
+		}
+		s.add(1, 2)
+		s.add(3, 1)
+		s.add(3, 1)
+		s.add(0, 1)
+		s.add(2, 0)  // no weight
+		s.add(9, 10) // no such place
+		var got []string
+		for _, term := range s.heaviest(2, .5, dict) {
+			got = append(got, term.Text)
+			if term.Weight != 1 {
+				t.Errorf("%s weighs %g", term.Text, term.Weight)
+			}
+		}
+		if d := cmp.Diff([]string{"b", "d"}, got); d != "" {
+			t.Errorf("heaviest (-want +got):\n%s", d)
+		}
+	}
+}
