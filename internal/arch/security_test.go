@@ -48,6 +48,44 @@ func TestPromisesAreHeld(t *testing.T) {
 	}
 }
 
+// TestThreatsAreMet reads the threat model: the tests that it names exist, and each way of an attack names one or says in
+// bold that nothing stops it.
+func TestThreatsAreMet(t *testing.T) {
+	b, err := os.ReadFile("../../docs/reference/threat-model.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways, inTable := 0, false
+	for line := range strings.Lines(string(b)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			inTable = false
+			continue
+		case strings.HasPrefix(line, "|---"):
+			continue
+		case len(cells) == 3 && strings.TrimSpace(cells[2]) == "test":
+			inTable = true
+			continue
+		case !inTable:
+			continue
+		}
+		ways++
+		tests := holder.FindAllStringSubmatch(line, -1)
+		if len(tests) == 0 && !strings.Contains(line, "**not stopped") && !strings.Contains(line, "sends nothing") {
+			t.Errorf("neither a test nor what is not promised: %s", line)
+		}
+		for _, h := range tests {
+			if !hasTest(t, h[1], h[2]) {
+				t.Errorf("%s.%s does not exist", h[1], h[2])
+			}
+		}
+	}
+	if ways < 40 {
+		t.Errorf("only %d ways of attacks are read", ways)
+	}
+}
+
 // hasTest reports whether the package in a folder has a test of a name.
 func hasTest(t *testing.T, dir, name string) bool {
 	t.Helper()
