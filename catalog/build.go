@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"tooldex/index"
 	"tooldex/internal/flatfile"
@@ -37,17 +39,42 @@ func (c *Catalog) readDerived(ctx context.Context, x *searchable, gen uint64) de
 // buildChunk is how many tools are decoded at once. Each touches two pages of the store, of which the system maps more.
 const buildChunk = 256
 
-// eachChunk calls do with entries in parts, where each begins, and what was made of their tools.
+// eachChunk calls do with entries in parts, where each begins, and what was made of their tools. While do works on one
+// part, the next is read.
 func eachChunk(entries []entry, from derivedSource, do func(start int, part []entry, have *derived) error) error {
-	for start := 0; start < len(entries); start += buildChunk {
-		part := entries[start:min(start+buildChunk, len(entries))]
-		have, err := from(part)
-		if err != nil {
+	type chunk struct {
+		part []entry
+		have *derived
+		err  error
+	}
+	reads, stop := make(chan chunk), make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		defer close(reads)
+		for part := range slices.Chunk(entries, buildChunk) {
+			c := chunk{part: part}
+			c.have, c.err = from(part)
+			select {
+			case reads <- c:
+			case <-stop:
+				return
+			}
+			if c.err != nil {
+				return
+			}
+		}
+	})
+	defer reader.Wait() // from must not run on after eachChunk has returned
+	defer close(stop)
+	start := 0
+	for c := range reads {
+		if c.err != nil {
+			return c.err
+		}
+		if err := do(start, c.part, c.have); err != nil {
 			return err
 		}
-		if err := do(start, part, have); err != nil {
-			return err
-		}
+		start += len(c.part)
 	}
 	return nil
 }
