@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// Whole is the token for everything; "" means that there is none.
 	Whole string
+	// Optional says that no request has to send Whole. It only shows then that a request comes from the owner.
+	Optional bool
 	// File holds the tokens that people hand out. Watch follows its changes.
 	File File
 	// OAuth verifies access tokens; nil means that none are accepted.
@@ -81,7 +83,7 @@ func New(o Options) (*Gate, error) {
 
 // Guarded reports whether requests need a token. They do as soon as a file of tokens exists, even an empty one.
 func (g *Gate) Guarded() bool {
-	if g.o.Whole != "" || g.o.OAuth != nil {
+	if g.o.Whole != "" && !g.o.Optional || g.o.OAuth != nil {
 		return true
 	}
 	g.mu.Lock()
@@ -89,9 +91,9 @@ func (g *Gate) Guarded() bool {
 	return g.exists
 }
 
-// Grants reports whether any token is accepted at all.
+// Grants reports whether any token is accepted at all, beside an optional one.
 func (g *Gate) Grants() bool {
-	if g.o.Whole != "" || g.o.OAuth != nil {
+	if g.o.Whole != "" && !g.o.Optional || g.o.OAuth != nil {
 		return true
 	}
 	g.mu.Lock()
@@ -103,7 +105,7 @@ func (g *Gate) Grants() bool {
 // tokens of authorization servers. It is empty if requests need no token.
 func (g *Gate) Kinds() []string {
 	var out []string
-	if g.o.Whole != "" {
+	if g.o.Whole != "" && !g.o.Optional {
 		out = append(out, "whole")
 	}
 	g.mu.Lock()

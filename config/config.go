@@ -72,6 +72,9 @@ type Serve struct {
 	Token      string // the token for everything; "" for none
 	TokenFile  string // a file that holds it
 	TokensFile string // a file of further tokens
+	// RequireToken makes requests need a token on loopback, too; one is made if there is none.
+	RequireToken bool
+	Edits        string // who changes servers over HTTP: token, open or off
 
 	Confirm        string   // which calls a person confirms: off, annotated, destructive or writes
 	ConfirmTools   []string // patterns of further tools that need confirmation

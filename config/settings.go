@@ -215,6 +215,16 @@ func serveSettings() []Setting {
 			About: "a file of tokens for one profile, or for reading only",
 		},
 		{
+			Key: "serve.requireToken", Env: "TOOLDEX_REQUIRE_TOKEN", Default: false,
+			About: "whether requests need a token on loopback, too; the data directory gets one, in the file token, if " +
+				"there is none",
+		},
+		{
+			Key: "serve.edits", Env: "TOOLDEX_EDITS", Default: "token", Choices: []string{"token", "open", "off"},
+			About: "who may add, change, try and remove servers over HTTP: who sends a token, whoever may send requests, " +
+				"or nobody",
+		},
+		{
 			Key: "serve.rate", Env: "TOOLDEX_RATE", Flag: "rate",
 			About: "the most HTTP requests a second from one address; negative for no limit",
 		},

@@ -38,19 +38,26 @@ func (s *Server) isPublic(r *http.Request) bool {
 	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path) || s.readsCard(r)
 }
 
-// checkToken refuses requests without a good token. It stores in the context of the others who sent them, and which
-// Server answers them.
+// checkToken refuses requests without a good token, where one is required. It stores in the context of the others who
+// sent them, and which Server answers them.
 func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if s.isPublic(r) || !s.needsToken() {
+		if s.isPublic(r) || s.o.Access == nil {
 			return next(c)
 		}
+		required := s.needsToken()
 		token, err := bearerToken(r)
-		if err != nil {
+		if err != nil && required {
 			return err
 		}
+		if token == "" && !required {
+			return next(c)
+		}
 		grant, err := s.o.Access.Identify(r.Context(), token, r.URL.Path)
+		if err != nil && !required { // clients may send what they like where nothing is asked
+			return next(c)
+		}
 		if err != nil {
 			s.setChallenge(c, token != "", err)
 			return err
@@ -165,6 +172,26 @@ func answerAs(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// editIDs are the operations that change which commands run as the owner of this process, or on whose behalf servers
+// are used.
+var editIDs = [...]string{
+	"putServer", "deleteServer", "enableServer", "disableServer", "tryServer", "loginServer", "logoutServer",
+}
+
+// checkEdit wraps the handler of an operation of editIDs: Options.RefuseEdit decides who may do it.
+func (s *Server) checkEdit(handle echo.HandlerFunc) echo.HandlerFunc {
+	if s.o.RefuseEdit == nil {
+		return handle
+	}
+	return func(c echo.Context) error {
+		if err := s.o.RefuseEdit(access.PrincipalOf(c.Request().Context())); err != nil {
+			s.setChallenge(c, false, err)
+			return err
+		}
+		return handle(c)
+	}
+}
+
 // harmlessIDs are the operations that change nothing here, though they are not called by GET. What a call changes
 // elsewhere is for the Caller to decide.
 var harmlessIDs = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "callTool"}
@@ -174,6 +201,9 @@ var harmlessIDs = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "c
 func (s *Server) guardRoute(r route) echo.HandlerFunc {
 	if r.method == http.MethodGet || slices.Contains(harmlessIDs[:], r.id) {
 		return r.handle
+	}
+	if slices.Contains(editIDs[:], r.id) {
+		r.handle = s.checkEdit(r.handle)
 	}
 	if !s.o.ReadOnly {
 		return s.recordChanges(r.id, r.handle)

@@ -23,6 +23,8 @@ type admission struct {
 	gate  access.Options
 	oauth *access.OAuthOptions // nil: no tokens of authorization servers. Its Resource may still be "" on loopback.
 	rate  float64              // requests a second from one address; 0 for no limit
+	// own is the file of the owner's token, which is used where no main token is given; "" for none.
+	own string
 }
 
 // PublicRate is the limit of requests a second from one address where others can reach the server, unless the
@@ -38,7 +40,7 @@ func newAdmission(o Options) (admission, error) {
 		return admission{}, err
 	}
 	out := admission{rate: cfg.Serve.Rate, gate: access.Options{
-		Whole: whole, Logger: o.Logger,
+		Whole: whole, Optional: whole == "" && !cfg.Serve.RequireToken, Logger: o.Logger,
 		HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
 	}}
 	// A temporary service has no data directory, so only a file that was named counts.
@@ -53,21 +55,30 @@ func newAdmission(o Options) (admission, error) {
 	if out.oauth, err = oauthOptions(cfg); err != nil {
 		return admission{}, err
 	}
+	local, err := IsLoopback(o.Listen)
+	if err != nil {
+		return admission{}, err
+	}
+	if whole == "" && !o.Temporary && cfg.DataDir != "" && (local || cfg.Serve.RequireToken) {
+		out.own = filepath.Join(cfg.DataDir, ownFile)
+	}
 	gate, err := access.New(out.gate) // looks at the file before anything is started
 	if err != nil {
 		return admission{}, err
 	}
-	local, err := IsLoopback(o.Listen)
 	switch {
-	case err != nil:
-		return admission{}, err
+	case cfg.Serve.RequireToken && out.own == "" && !gate.Guarded():
+		return admission{}, config.UsageError{
+			Msg:  "requests need a token, and there is no data directory for one",
+			Hint: "set TOOLDEX_TOKEN",
+		}
 	case local:
 	case whole != "" && isWeak(whole):
 		return admission{}, config.UsageError{
 			Msg:  fmt.Sprintf("others can reach %s, and its token can be guessed", o.Listen),
 			Hint: fmt.Sprintf("give one of %d characters or more, for example from openssl rand -hex 32", minToken),
 		}
-	case !gate.Grants() && out.oauth == nil:
+	case !gate.Grants() && out.oauth == nil && out.own == "":
 		// A client that can call tools can do everything that the tools do.
 		return admission{}, config.UsageError{
 			Msg:  fmt.Sprintf("others can reach %s, and there is no token", o.Listen),
@@ -145,6 +156,9 @@ func TokensFile(cfg *config.Config) string {
 	return filepath.Join(cfg.DataDir, "tokens.yaml")
 }
 
+// ownFile is the name of the file in the data directory that holds the owner's token.
+const ownFile = "token"
+
 // oauthOptions returns the options for authorization servers, nil if the configuration names none. They have been
 // checked, with a stand-in for the resource if that is not known before the server listens.
 func oauthOptions(cfg *config.Config) (*access.OAuthOptions, error) {
@@ -173,6 +187,14 @@ func (a admission) openGate(hasProfile func(string) bool, at net.Addr, ended fun
 	*access.OAuthOptions, error,
 ) {
 	o := a.gate
+	if a.own != "" {
+		var err error
+		if o.Whole, err = access.OwnToken(a.own); err != nil && !o.Optional {
+			return nil, nil, err
+		} else if err != nil { // requests are served without it, only edits are not
+			a.gate.Logger.Warn("servers cannot be changed over HTTP", "error", err)
+		}
+	}
 	o.Ended, o.HasProfile = ended, hasProfile
 	if a.oauth == nil {
 		gate, err := access.New(o)
@@ -196,6 +218,31 @@ func (a admission) openGate(hasProfile func(string) bool, at net.Addr, ended fun
 	}
 	gate, err := access.New(o)
 	return gate, &own, err
+}
+
+// refuseEdit returns who may not change servers over HTTP, and what to do, by the setting serve.edits. Requests that
+// need no token may come from every user of the machine, and a server is a command that runs as the owner.
+func (a admission) refuseEdit(edits string) func(access.Principal) error {
+	const terminal = "in a terminal, tooldex servers changes them"
+	return func(who access.Principal) error {
+		switch {
+		case edits == "off":
+			return &tool.Error{
+				Code: tool.Denied, Op: "change servers", Msg: "serve.edits is off: servers cannot be changed here",
+				Hint: terminal,
+			}
+		case edits == "open" || who.Key != "":
+			return nil
+		}
+		e := &tool.Error{
+			Code: tool.Denied, Op: "change servers", Msg: "servers can only be changed with a token",
+			Hint: "set TOOLDEX_TOKEN and serve again; or, " + terminal, Err: access.ErrToken,
+		}
+		if a.own != "" {
+			e.Hint = "yours is in the file " + a.own + "; or, " + terminal
+		}
+		return e
+	}
 }
 
 // IsLoopback reports whether only programs on this machine can reach an address of the form host:port. The error is

@@ -46,7 +46,10 @@ func TestAdmission(t *testing.T) {
 		rate  float64
 		fails string
 	}{
-		"loopback":            {given{listen: "127.0.0.1:1"}, nil, "", 0, ""},
+		"loopback": {given{listen: "127.0.0.1:1"}, nil, "", 0, ""},
+		"loopback, required": {
+			given{listen: "127.0.0.1:1"}, env{"TOOLDEX_REQUIRE_TOKEN": "true"}, "", 0, "no data directory for one",
+		},
 		"loopback of six":     {given{listen: "[::1]:1"}, nil, "", 0, ""},
 		"loopback by name":    {given{listen: "localhost:1"}, nil, "", 0, ""},
 		"loopback, limited":   {given{listen: "127.0.0.1:1", rate: 3}, nil, "", 3, ""},
@@ -133,6 +136,9 @@ func TestAdmission(t *testing.T) {
 			})
 			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Fatalf("error %v, want %q", err, c.fails)
+			}
+			if got.own != "" {
+				t.Errorf("a run without a data directory has the owner's token in %s", got.own)
 			}
 			if got.gate.Whole != c.token || got.rate != c.rate {
 				t.Errorf("%+v, want token %q at %v", got, c.token, c.rate)

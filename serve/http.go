@@ -51,7 +51,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	defer watching.Wait()
 	defer stop()
 	s.logStart(l.Addr().String(), gate)
-	s.o.Listening(l.Addr())
+	s.o.Listening(l.Addr(), s.admission.own)
 	return api.Serve(ctx, l)
 }
 
@@ -86,6 +86,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 			o.Records = views.Audit
 		}
 		o.Operator, o.Editor, o.Quarantine = all.http.Operator, all.http.Editor, s.Catalog
+		o.RefuseEdit = all.http.RefuseEdit
 	}
 	if key == (access.View{}) { // it answers for all others, too
 		o.Catalog = s.Catalog // hidden tools as well, or they could not be shown again

@@ -41,8 +41,9 @@ type Options struct {
 	Listen string
 	Stdin  io.ReadCloser
 	Stdout io.WriteCloser
-	// Listening is called with the address once the server accepts requests over HTTP.
-	Listening func(net.Addr)
+	// Listening is called once the server accepts requests over HTTP, with the address, and with the file of the owner's
+	// token, "" if there is none.
+	Listening func(at net.Addr, own string)
 	// Started is called on a goroutine of its own when the server starts to answer; nil for nothing.
 	Started func()
 	// SetLogLevel changes what Logger logs.
@@ -157,8 +158,9 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 	s.editor = newServerEditor(ctx, s.service, s.gateway, s.all.catalogChanged)
 	cfg := s.service.Config().Serve
 	s.all.http = httpapi.Options{
-		Upstreams: knownStates{s.gateway, s.service}, Operator: operator{s.gateway, s.updater}, Editor: s.editor, People: people{s.all, s.admission.gate.File}, Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate,
-		Hosts: cfg.Hosts, Origins: cfg.Origins, Version: s.o.Version, Logger: s.o.Logger,
+		Upstreams: knownStates{s.gateway, s.service}, Operator: operator{s.gateway, s.updater}, Editor: s.editor,
+		RefuseEdit: s.admission.refuseEdit(cfg.Edits), People: people{s.all, s.admission.gate.File},
+		Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate, Hosts: cfg.Hosts, Origins: cfg.Origins, Version: s.o.Version, Logger: s.o.Logger,
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,9 @@ func TestPanelEditsServers(t *testing.T) {
 	p.fill(p.labelled("Name"), "desk")
 	p.fill(p.labelled("Command"), upstreamCommand(t)+"-missing")
 	p.click("dialog button", "Try")
+	p.until(one("dialog p.hint", filepath.Join(data, "token")))
+	p.fill("dialog input[type=password]", ownToken(t, data))
+	p.press("Enter")
 	p.until(one(".trial .note.bad", "-missing"))
 	p.fill(p.labelled("Command"), upstreamCommand(t))
 	p.fill(p.labelled("Arguments"), "gone")
@@ -87,8 +91,12 @@ func TestPanelLogsIn(t *testing.T) {
 	t.Parallel()
 	b := chromium(t)
 	a := newAuthority(t)
-	base := serveHTTP(t, t.TempDir())
+	data := t.TempDir()
+	base := serveHTTP(t, data)
 	p := b.open(t, base)
+	p.visit(base + "/#token=" + ownToken(t, data)) // as the terminal shows it
+	p.reload()
+	p.until(`location.href === '` + base + `/'`)
 	p.view("#/servers")
 	p.click(".page-head button", "Add a server")
 	p.fill(p.labelled("Name"), "cloud")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/access"
 	"tooldex/config"
 	"tooldex/mcpsrv"
 	"tooldex/serve"
@@ -88,9 +89,16 @@ func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 			o.Dir = a.config().DataDir
 			return a.openService(ctx, o)
 		},
-		Listening: func(at net.Addr) {
-			if a.config().LogFormat == "text" { // else the line of the start has the address
-				fmt.Fprintf(a.stderr, "serving on http://%[1]s (MCP at http://%[1]s/mcp)\n", at)
+		Listening: func(at net.Addr, own string) {
+			if a.config().LogFormat != "text" { // the line of the start has the address
+				return
+			}
+			fmt.Fprintf(a.stderr, "serving on http://%[1]s (MCP at http://%[1]s/mcp)\n", at)
+			if own == "" || !isTerminal(a.stderr) { // only a person may see the token, and no log
+				return
+			}
+			if secret, err := access.OwnToken(own); err == nil {
+				fmt.Fprintf(a.stderr, "the panel, with your token: http://%s/#token=%s\n", at, secret)
 			}
 		},
 		Started:        func() { a.collectAt(100) },

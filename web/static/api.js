@@ -19,6 +19,14 @@ export function onToken(ask) {
   askToken = ask;
 }
 
+// takeToken keeps the token of an address that ends with #token=TOKEN, and removes it from the address.
+export function takeToken() {
+  const given = /^#token=([\x21-\x7e]+)$/.exec(location.hash);
+  if (!given) return;
+  sessionStorage.setItem(tokenKey, given[1]);
+  history.replaceState(null, '', location.pathname);
+}
+
 export function hasToken() {
   return sessionStorage.getItem(tokenKey) !== null;
 }
@@ -53,11 +61,11 @@ export async function request(method, where, { query, body, signal, headers } = 
       throw new Problem(0, { detail: 'tooldex does not answer', hint: 'is it still running?' });
     }
     if (res.status === 401 && askToken) {
-      const given = await askToken(token !== null);
-      if (given) {
-        sessionStorage.setItem(tokenKey, given);
-        continue;
-      }
+      const why = new Problem(res.status, parse(await res.text()));
+      const given = await askToken(token !== null, method === 'GET' ? null : why);
+      if (!given) throw why;
+      sessionStorage.setItem(tokenKey, given);
+      continue;
     }
     const text = await res.text();
     if (!res.ok) throw new Problem(res.status, parse(text));

@@ -1,6 +1,6 @@
 // The frame around the views: the current view, global keys, the theme, and the dialog for a token.
 
-import { onToken } from './api.js';
+import { onToken, takeToken } from './api.js';
 import { dialog, fail, fmt, h, id, replace } from './dom.js';
 import { catalogue, loadCatalogue, local, onCatalogue } from './state.js';
 import { applyTheme } from './theme.js';
@@ -100,14 +100,17 @@ function help() {
 
 // One question for the token answers all requests that wait for it.
 let asking = null;
-onToken((again) => (asking ??= askToken(again).finally(() => (asking = null))));
+onToken((again, why) => (asking ??= askToken(again, why).finally(() => (asking = null))));
 
-function askToken(again) {
+// askToken asks for a token. again says that the server refused one. why is the answer to a change that needs one, null
+// where everything does.
+function askToken(again, why) {
   return new Promise((resolve) => {
     const field = id('token');
     const input = h('input', { id: field, type: 'password', autocomplete: 'off', required: true });
     const d = dialog('Token',
-      h('p', null, again ? 'Unknown or revoked token. Try another.' : 'This server requires a token.'),
+      h('p', null, again ? 'Unknown or revoked token. Try another.' : why ? `${why.message}.` : 'This server requires a token.'),
+      why && h('p', { class: 'hint' }, `${why.hint}.`),
       h('form', {
         method: 'dialog',
         onsubmit: () => resolve(input.value.trim()),
@@ -124,5 +127,6 @@ onCatalogue(() => {
 });
 addEventListener('hashchange', navigate);
 applyTheme();
+takeToken();
 navigate();
 loadCatalogue().catch(fail);
