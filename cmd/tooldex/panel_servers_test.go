@@ -65,7 +65,7 @@ func TestPanelEditsServers(t *testing.T) {
 	p.click(`button[aria-label="Enable desk"]`, "")
 	p.until(badge("at rest") + ` && ` + one("#count", "5 tools"))
 	// What an isolated server reaches is shown on its card and in its form.
-	p.eval(`fetch('api/servers/boxed', { method: 'PUT', headers: { 'Content-Type': 'application/json', 'X-Tooldex': 'test' }, body: JSON.stringify({ command: 'boxed', isolate: { read: ['/srv'] } }) })`, nil)
+	p.eval(`fetch('api/servers/boxed', { method: 'PUT', headers: { 'Content-Type': 'application/json', 'X-Tooldex': 'test', Authorization: 'Bearer '+sessionStorage.getItem('tooldex.token') }, body: JSON.stringify({ command: 'boxed', isolate: { read: ['/srv'] } }) })`, nil)
 	p.until(one(".card .facts", "isolated: bwrap; reads /srv; no network"))
 	p.click(`button[aria-label="Edit boxed"]`, "")
 	p.until(one("dialog .hint", "It runs isolated: reads /srv; no network"))
