@@ -67,7 +67,8 @@ func fieldOf(c *Config, key string) reflect.Value {
 func Settings() []Setting {
 	var out []Setting
 	for _, group := range [][]Setting{
-		commonSettings(), enrichSettings(), selectSettings(), serveSettings(), confirmSettings(), auditSettings(), accessSettings(),
+		commonSettings(), enrichSettings(), selectSettings(), serveSettings(), httpSettings(), confirmSettings(),
+		auditSettings(), accessSettings(),
 	} {
 		out = append(out, group...)
 	}
@@ -145,8 +146,8 @@ func selectSettings() []Setting {
 	}
 }
 
-// serveSettings are those of tools/list, of the HTTP server and of what it learns and limits. Bounds are inclusive.
-// Durations are whole seconds, sizes of texts are tokens.
+// serveSettings are those of tools/list, and of what serving learns and limits. Bounds are inclusive. Durations are whole
+// seconds, sizes of texts are tokens.
 func serveSettings() []Setting {
 	return []Setting{
 		{
@@ -206,6 +207,12 @@ func serveSettings() []Setting {
 			Key: "serve.learnText", Env: "TOOLDEX_LEARN_TEXT", Flag: "learn-text", Default: false,
 			About: "whether the texts of requests that led to calls are kept",
 		},
+	}
+}
+
+// httpSettings say who may send requests over HTTP, and how often.
+func httpSettings() []Setting {
+	return []Setting{
 		{
 			Key: "serve.tokenFile", Env: "TOOLDEX_TOKEN_FILE", Flag: "token-file", path: true,
 			About: "a file with the token that HTTP requests must send",
