@@ -21,7 +21,7 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 		if err == nil {
 			return func() { _ = f.Close() }, nil
 		}
-		if err != syscall.EWOULDBLOCK && err != syscall.EINTR { //nolint:errorlint // system calls return no other type
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
 			_ = f.Close()
 			return nil, err
 		}

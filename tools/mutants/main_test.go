@@ -44,3 +44,20 @@ func TestFirstFailure(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestReport wants the page to tell apart what was noticed, what was not, and what could not be judged.
+func TestReport(t *testing.T) {
+	got := report(t.Context(), []outcome{
+		{mutant: mutant{Without: "a lock", File: "a.go", Test: "a.TestA"}, noticed: true},
+		{mutant: mutant{Without: "a sync", File: "b.go", Test: "b.TestB"}},
+		{mutant: mutant{Without: "a sum", File: "c.go", Test: "c.TestC"}, unjudged: true},
+	})
+	for _, want := range []string{
+		"**1 of 3**", "| a lock | `a.go` | `a.TestA` | yes |", "| a sync | `b.go` | `b.TestB` | **no** |",
+		"| a sum | `c.go` | `c.TestC` | not judged |",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page has no %q:\n%s", want, got)
+		}
+	}
+}
