@@ -10,6 +10,7 @@ import (
 // setting in the file is the path of its field with lower-case first letters: serve.maxSessions is Serve.MaxSessions.
 type Config struct {
 	DataDir    string // "" if the platform has no place for it and nothing names one
+	Store      string // the address of a database; "" for the file in DataDir
 	Output     string // table, json or yaml
 	LogLevel   string // debug, info, warn or error
 	LogFormat  string // text or json

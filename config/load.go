@@ -124,7 +124,7 @@ func (l *Loader) Origin(key string) Origin {
 // Value is one line of what is configured.
 type Value struct {
 	Key    string
-	Value  any // a value of the setting's kind; "(set)" for a secret
+	Value  any // a value of the setting's kind; "(set)" for a secret; an address without its password
 	Origin Origin
 }
 
@@ -141,6 +141,9 @@ func (l *Loader) Values() []Value {
 		v := fieldOf(l.Config(), s.Key).Interface()
 		if s.Secret {
 			v = "(set)"
+		}
+		if text, ok := v.(string); ok && s.address {
+			v = redact.Address(text)
 		}
 		out = append(out, Value{s.Key, v, origin})
 	}

@@ -33,7 +33,9 @@ type Setting struct {
 
 	path bool // in a file, relative to the file's folder
 	adds bool // values of flags are added to the others rather than replacing them
-	live bool // a change of the file takes effect without a restart
+	// address settings are shown without the passwords in them.
+	address bool
+	live    bool // a change of the file takes effect without a restart
 }
 
 // Kind returns the type of a setting as in JSON Schema: string, boolean, integer, number or array (of strings).
@@ -79,6 +81,10 @@ func Settings() []Setting {
 func commonSettings() []Setting {
 	return []Setting{
 		{Key: "dataDir", Env: "TOOLDEX_DATA_DIR", Flag: "data-dir", path: true, About: "where tools are kept"},
+		{
+			Key: "store", Env: "TOOLDEX_STORE", address: true,
+			About: "a PostgreSQL database to keep tools in, as postgres://USER@HOST/DATABASE; without it, a file in dataDir",
+		},
 		{
 			Key: "output", Env: "TOOLDEX_OUTPUT", Flag: "output", Default: "table",
 			Choices: []string{"table", "json", "yaml"}, About: "how answers are printed",

@@ -125,12 +125,14 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 }
 
 // openStore opens the store and all that rests on it. Open calls it again after a repair.
-func (s *Service) openStore(ctx context.Context) error {
-	file, err := store.Open(s.dir, store.Options{})
-	if err != nil {
+func (s *Service) openStore(ctx context.Context) (err error) {
+	address := s.Config().Store
+	if s.scratch != "" { // the tools are made for this run alone
+		address = ""
+	}
+	if s.Store, err = OpenStore(ctx, address, s.dir, store.Options{}); err != nil {
 		return err
 	}
-	s.Store = file
 	return s.openCatalog(ctx)
 }
 
@@ -213,6 +215,9 @@ func (s *Service) Close() error {
 	if s.scratch == "" {
 		if s.Catalog != nil {
 			s.SaveIndex(context.Background())
+		}
+		if s.Store != nil {
+			return s.Store.Close()
 		}
 		return nil
 	}

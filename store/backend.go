@@ -14,6 +14,8 @@ type Backend interface {
 	Location() string
 	// Size returns how many bytes the state takes.
 	Size(ctx context.Context) (int64, error)
+	// Close ends what is kept open. The Backend is not used afterwards.
+	Close() error
 	// Health describes what is wrong, as far as this Backend has seen. It is empty while all is well, and does not wait.
 	Health() []string
 	// Check reads all that is stored and returns what is damaged, nil if nothing is.
@@ -71,6 +73,9 @@ func (s *Store) Size(context.Context) (int64, error) {
 	}
 	return info.Size(), nil
 }
+
+// Close does nothing: no operation leaves the file open.
+func (s *Store) Close() error { return nil }
 
 // Changed returns nil: a file does not tell of changes. Ask for the [Store.Generation] instead.
 func (s *Store) Changed() <-chan struct{} { return nil }

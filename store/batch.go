@@ -79,7 +79,7 @@ func (b *Batch) Empty() bool {
 // described at Batch.Base; Invalid for a record without a tool or with a name that cannot be a key; Timeout and
 // Internal as at [Open].
 func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
-	if err := b.checkBatch(); err != nil {
+	if err := b.Check(); err != nil {
 		return 0, err
 	}
 	if b.Empty() {
@@ -90,7 +90,7 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 			return err
 		}
 		if have := readGeneration(tx); b.Base != 0 && have != b.Base {
-			return changedError(s.path, b.Base, have)
+			return ChangedError(s.path, b.Base, have)
 		}
 		if err := s.applyBatch(tx, b); err != nil {
 			return err
@@ -104,25 +104,27 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 	return gen, nil
 }
 
-// changedError says that the file has another generation than the one that was decided on.
-func changedError(path string, base, have uint64) error {
+// ChangedError returns the error of a state at path that has the generation have, where base was decided on. It is
+// Unavailable and wraps [ErrChanged].
+func ChangedError(path string, base, have uint64) error {
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "use store", Msg: fmt.Sprintf("generation %d of %s is gone, it is at %d", base, path, have),
 		Hint: "load it again and repeat", Err: ErrChanged,
 	}
 }
 
-// maxKey is the longest key in bytes, well below the limit of bbolt, so that pages hold several.
-const maxKey = 4096
+// MaxKey is the longest key in bytes that a backend takes: well below the limit of bbolt, so that pages hold several.
+const MaxKey = 4096
 
-// checkBatch refuses batches that could not be read back: missing names, long ones, and vectors of other dimensions.
-func (b *Batch) checkBatch() error {
+// Check refuses batches that could not be read back: missing names, long ones, and vectors of other dimensions. The
+// error is Invalid. Every backend calls it before it writes.
+func (b *Batch) Check() error {
 	bad := func(what, name string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what,
-			name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", maxKey)}
+			name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", MaxKey)}
 	}
 	for _, r := range b.Records {
-		if r.Tool == nil || r.Tool.Server == "" || r.Tool.Name == "" || len(r.Tool.ID()) > maxKey {
+		if r.Tool == nil || r.Tool.Server == "" || r.Tool.Name == "" || len(r.Tool.ID()) > MaxKey {
 			return bad("tool", fmt.Sprint(r.Tool))
 		}
 	}
@@ -137,7 +139,7 @@ func (b *Batch) checkBatch() error {
 		names = append(names, v.Name)
 	}
 	for _, n := range names {
-		if n == "" || len(n) > maxKey {
+		if n == "" || len(n) > MaxKey {
 			return bad("entry", n)
 		}
 	}
@@ -164,7 +166,7 @@ func (s *Store) applyBatch(tx *bolt.Tx, b *Batch) error {
 		w.deleteKey(string(id))
 	}
 	for i := range records {
-		w.putSealed([]byte(records[i].Tool.ID()), encodeRecord(&records[i]))
+		w.putSealed([]byte(records[i].Tool.ID()), EncodeRecord(&records[i]))
 	}
 	w.useBucket(bucketServers)
 	for _, name := range b.RemoveServers {
@@ -196,7 +198,7 @@ func (s *Store) applyBatch(tx *bolt.Tx, b *Batch) error {
 		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int {
 			return bytes.Compare(x[:], y[:])
 		}) {
-			w.putSealed(h[:], encodeVector(b.Vectors[h]))
+			w.putSealed(h[:], EncodeVector(b.Vectors[h]))
 		}
 	}
 	if len(b.Analyses)+len(b.DropAnalyses) > 0 {

@@ -92,7 +92,7 @@ func (s *Store) putEntries(tx *bolt.Tx, n kvBucket, entries map[string][]byte, v
 	w.useBucket(string(n))
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
 		switch {
-		case k == "" || len(k) > maxKey:
+		case k == "" || len(k) > MaxKey:
 			return &tool.Error{
 				Code: tool.Invalid, Op: "write store",
 				Msg: fmt.Sprintf("an entry named %.80q cannot be stored", k),

@@ -107,7 +107,7 @@ func (s *Store) ReadDerived(ctx context.Context, v View, gen uint64, hashes []to
 	snap := newSnapshot()
 	err := s.readCurrent(ctx, func(tx *bolt.Tx) error {
 		if snap.Generation = readGeneration(tx); snap.Generation != gen {
-			return changedError(s.path, gen, snap.Generation)
+			return ChangedError(s.path, gen, snap.Generation)
 		}
 		analyses := tx.Bucket([]byte(bucketAnalyses)).Bucket(knowledgeKey(v.Knowledge))
 		vectors := tx.Bucket([]byte(bucketVectors)).Bucket(modelKey(v.Model))
@@ -127,7 +127,7 @@ func (s *Store) ReadDerived(ctx context.Context, v View, gen uint64, hashes []to
 			if payload, err = unsealValue(text[:], vectors.Get(text[:])); err != nil {
 				continue
 			}
-			if one, err := decodeVector(payload, v.Model.Dims); err == nil {
+			if one, err := DecodeVector(payload, v.Model.Dims); err == nil {
 				snap.Vectors[text] = one
 			}
 		}
@@ -182,7 +182,7 @@ func (s *Store) checkLayout(tx *bolt.Tx) error {
 func (snap *Snapshot) readTools(tx *bolt.Tx, move func([]Record)) {
 	moved := 0
 	snap.readBucket(tx, bucketTools, "tool", func(k, payload []byte) error {
-		r, err := decodeRecord(payload)
+		r, err := DecodeRecord(payload)
 		if err == nil && string(r.Tool.ID()) != string(k) {
 			err = fmt.Errorf("holds the record of %q", r.Tool.ID())
 		}
@@ -241,7 +241,7 @@ func (snap *Snapshot) readVectors(tx *bolt.Tx, v View) {
 			snap.Vectors[TextHash(k)] = Vector{}
 			return nil
 		}
-		one, err := decodeVector(payload, v.Model.Dims)
+		one, err := DecodeVector(payload, v.Model.Dims)
 		if err == nil {
 			snap.Vectors[TextHash(k)] = one
 		}

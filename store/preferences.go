@@ -53,7 +53,7 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 	err error,
 ) {
 	key := profileKey + profile
-	if len(key) > maxKey {
+	if len(key) > MaxKey {
 		return 0, &tool.Error{
 			Code: tool.Invalid, Op: "write store",
 			Msg: fmt.Sprintf("a profile named %.80q cannot be stored", profile),

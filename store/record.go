@@ -55,9 +55,9 @@ const (
 	tagHints
 )
 
-// encodeRecord encodes a record as a list of fields. The same record always yields the same bytes. Empty fields are
+// EncodeRecord encodes a record as a list of fields. The same record always yields the same bytes. Empty fields are
 // left out, so that a new field costs nothing for tools without it.
-func encodeRecord(r *Record) []byte {
+func EncodeRecord(r *Record) []byte {
 	t := r.Tool
 	w := &writer{b: make([]byte, 0, 512+len(t.Description)+len(t.InputSchema)+len(t.OutputSchema))}
 	w.writeText(tagServer, t.Server)
@@ -106,9 +106,9 @@ func encodeRecord(r *Record) []byte {
 	return w.b
 }
 
-// decodeRecord decodes what encodeRecord wrote. The record shares no memory with b. It fails on a record without a
+// DecodeRecord decodes what [EncodeRecord] wrote. The record shares no memory with b. It fails on a record without a
 // server or a name, which would have no ID.
-func decodeRecord(b []byte) (Record, error) {
+func DecodeRecord(b []byte) (Record, error) {
 	r := Record{Tool: &tool.Tool{}}
 	err := eachField(b, func(tag byte, v []byte) error { return r.setField(tag, v) })
 	if err == nil && (r.Tool.Server == "" || r.Tool.Name == "") {

@@ -21,8 +21,8 @@ func TestRecordRoundTrip(t *testing.T) {
 			1<<20))}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := encodeRecord(&r)
-			got, err := decodeRecord(b)
+			b := EncodeRecord(&r)
+			got, err := DecodeRecord(b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,7 +37,7 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestDecodeRefusesDamage(t *testing.T) {
 	r := record(1)
 	key := []byte(r.Tool.ID())
-	sealed := sealPayload(key, encodeRecord(&r))
+	sealed := sealPayload(key, EncodeRecord(&r))
 	if _, err := unsealValue(key, sealed); err != nil {
 		t.Fatal(err)
 	}
@@ -58,23 +58,23 @@ func TestDecodeRefusesDamage(t *testing.T) {
 			t.Errorf("a value of %d bytes was accepted", n)
 		}
 	}
-	if _, err := decodeRecord(nil); err == nil {
+	if _, err := DecodeRecord(nil); err == nil {
 		t.Error("an empty record was accepted")
 	}
 }
 
 func FuzzDecodeRecord(f *testing.F) {
 	full := record(3)
-	f.Add(encodeRecord(&full))
-	f.Add(encodeRecord(&Record{Tool: &tool.Tool{Server: "s", Name: "n"}}))
+	f.Add(EncodeRecord(&full))
+	f.Add(EncodeRecord(&Record{Tool: &tool.Tool{Server: "s", Name: "n"}}))
 	f.Add([]byte{tagServer, 1, 's', tagName, 1, 'n', tagExample, 3, tagText, 200, 1})
 	f.Add([]byte{tagName, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := decodeRecord(b)
+		r, err := DecodeRecord(b)
 		if err != nil {
 			return
 		}
-		again, err := decodeRecord(encodeRecord(&r))
+		again, err := DecodeRecord(EncodeRecord(&r))
 		if err != nil {
 			t.Fatalf("what was read cannot be written and read again: %v", err)
 		}
@@ -85,12 +85,12 @@ func FuzzDecodeRecord(f *testing.F) {
 }
 
 func FuzzDecodeVector(f *testing.F) {
-	f.Add(encodeVector(Quantize([]float32{1, 2, 3})), 3)
+	f.Add(EncodeVector(Quantize([]float32{1, 2, 3})), 3)
 	f.Fuzz(func(t *testing.T, b []byte, dims int) {
 		if dims < 0 || dims > 1<<16 {
 			t.Skip()
 		}
-		if v, err := decodeVector(b, dims); err == nil && !bytes.Equal(encodeVector(v), b) {
+		if v, err := DecodeVector(b, dims); err == nil && !bytes.Equal(EncodeVector(v), b) {
 			t.Error("the vector is written otherwise than it was read")
 		}
 	})

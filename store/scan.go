@@ -197,7 +197,7 @@ func (f *found) keepValue(key, value []byte) {
 		}
 		return
 	}
-	if r, err := decodeRecord(payload); err == nil && string(r.Tool.ID()) == string(key) {
+	if r, err := DecodeRecord(payload); err == nil && string(r.Tool.ID()) == string(key) {
 		if have, ok := f.tools[r.Tool.ID()]; !ok || !r.Changed.Before(have.Changed) {
 			f.tools[r.Tool.ID()] = r
 		}

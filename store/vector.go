@@ -67,8 +67,8 @@ func (v Vector) Float32s(into []float32) []float32 {
 	return into
 }
 
-// encodeVector encodes a vector: four bytes of scale, then one byte for each dimension.
-func encodeVector(v Vector) []byte {
+// EncodeVector encodes a vector: four bytes of scale, then one byte for each dimension.
+func EncodeVector(v Vector) []byte {
 	b := make([]byte, 0, 4+len(v.Data))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v.Scale))
 	for _, x := range v.Data {
@@ -80,8 +80,8 @@ func encodeVector(v Vector) []byte {
 // vectorLen is the length of an encoded vector.
 func vectorLen(dims int) int { return 4 + dims }
 
-// decodeVector decodes what encodeVector wrote, as a copy. It fails unless the vector has dims dimensions.
-func decodeVector(b []byte, dims int) (Vector, error) {
+// DecodeVector decodes what EncodeVector wrote, as a copy. It fails unless the vector has dims dimensions.
+func DecodeVector(b []byte, dims int) (Vector, error) {
 	if len(b) != vectorLen(dims) {
 		return Vector{}, errTruncated
 	}

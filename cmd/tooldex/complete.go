@@ -82,7 +82,7 @@ func (a *app) cobraCompleter(c completer) cobra.CompletionFunc {
 
 // withStoredTools calls at with the stored tools, if there are any: completion must not create a data directory.
 func (a *app) withStoredTools(cmd *cobra.Command, at func(s *service.Service)) {
-	if _, err := os.Stat(filepath.Join(a.config().DataDir, store.FileName)); err != nil && !a.demo {
+	if _, err := os.Stat(filepath.Join(a.config().DataDir, store.FileName)); err != nil && !a.demo && a.config().Store == "" {
 		return
 	}
 	s, err := a.open(cmd.Context(), service.ToList)

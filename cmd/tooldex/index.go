@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/service"
 	"tooldex/store"
 )
 
@@ -35,10 +36,11 @@ func newIndexVerify(a *app) *cobra.Command {
 				}
 				return err
 			}
-			s, err := store.Open(a.config().DataDir, store.Options{})
+			s, err := service.OpenStore(cmd.Context(), a.config().Store, a.config().DataDir, store.Options{})
 			if err != nil {
 				return err
 			}
+			defer func() { _ = s.Close() }() // it was only read
 			if err := s.Check(cmd.Context()); err != nil {
 				return err
 			}

@@ -30,6 +30,9 @@ func newIndexBackup(a *app) *cobra.Command {
 				return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: args[0] +
 					" is there already", Hint: "give another name, or --force"}
 			}
+			if err := service.RequireFile(a.config(), "back up"); err != nil {
+				return err
+			}
 			s, err := store.Open(a.config().DataDir, store.Options{})
 			if err != nil {
 				return err
@@ -66,6 +69,9 @@ func newIndexRestore(a *app) *cobra.Command {
 			"processes continue with the restored state.",
 		Args: checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := service.RequireFile(a.config(), "restore"); err != nil {
+				return err
+			}
 			m, kept, err := store.Restore(cmd.Context(), a.config().DataDir, args[0], store.Options{})
 			if err != nil {
 				return err

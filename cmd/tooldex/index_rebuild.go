@@ -32,6 +32,9 @@ func newIndexRebuild(a *app) *cobra.Command {
 			"continue with the new one. A source that cannot be read is reported, and removes nothing.",
 		Args: checkArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := service.RequireFile(a.config(), "rebuild"); err != nil {
+				return err
+			}
 			out, err := rebuildStore(cmd.Context(), a.config().DataDir)
 			if err != nil {
 				return err

@@ -68,6 +68,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "embed", "upstream", "internal/atomicfile"},
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
+	"store/postgres": {
+		imports: []string{"tool", "store", "upstream", "internal/redact"},
+		doc:     "Package postgres keeps the state of [tooldex/store] in a PostgreSQL database, so that several machines share it.",
+	},
 	"gateway": {
 		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
@@ -166,7 +170,7 @@ var table = map[string]rule{
 	"service": {
 		imports: []string{
 			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
-			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
+			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "store/postgres", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},
@@ -213,6 +217,7 @@ const toolsFolder = "../../tools"
 var testSupport = map[string]bool{
 	"internal/faultfs": true,
 	"store/storetest":  true,
+	"internal/pgtest":  true,
 }
 
 // The budgets of length of code that is not a test, in lines.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -67,8 +66,9 @@ func (d *doctor) checkData(ctx context.Context) bool {
 		d.checkPermissions(info)
 	}
 	// A short wait: a process that serves holds the lock only for moments at a time.
-	s, err := store.Open(d.currentConfig().DataDir, store.Options{LockTimeout: lockPatience})
+	s, err := service.OpenStore(ctx, d.currentConfig().Store, d.currentConfig().DataDir, store.Options{LockTimeout: lockPatience})
 	if err == nil {
+		defer func() { _ = s.Close() }() // it is only read
 		err = s.Check(ctx)
 	}
 	if d.o.Fix && errors.Is(err, store.ErrDamaged) {
@@ -81,18 +81,15 @@ func (d *doctor) checkData(ctx context.Context) bool {
 		}
 		return false
 	}
-	size := int64(0)
-	if info, err := os.Stat(s.Location()); err == nil {
-		size = info.Size()
-	}
+	size, _ := s.Size(ctx) // it was read a moment ago
 	d.addFine("data", s.Location(), "sound, and not locked; %.1f MB", float64(size)/1e6)
-	d.checkOldFiles(s.Location())
+	d.checkOldFiles(d.currentConfig().DataDir)
 	return true
 }
 
 // rebuildStore replaces a damaged file and imports the tools again. Because is the error that led to it. A source that
 // fails is a finding and no error.
-func (d *doctor) rebuildStore(ctx context.Context, because error) (*store.Store, error) {
+func (d *doctor) rebuildStore(ctx context.Context, because error) (store.Backend, error) {
 	saved, err := d.o.Rebuild(ctx)
 	if err != nil {
 		return nil, errors.Join(because, err)
@@ -106,8 +103,8 @@ func (d *doctor) rebuildStore(ctx context.Context, because error) (*store.Store,
 }
 
 // checkOldFiles counts the files that rebuilds and restores have kept, which nothing removes.
-func (d *doctor) checkOldFiles(file string) {
-	entries, err := os.ReadDir(filepath.Dir(file))
+func (d *doctor) checkOldFiles(dir string) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return // the directory was read a moment ago
 	}
