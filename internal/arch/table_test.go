@@ -70,7 +70,7 @@ var table = map[string]rule{
 	},
 	"store/postgres": {
 		imports: []string{"tool", "store", "upstream", "internal/redact"},
-		doc:     "Package postgres keeps the state of [tooldex/store] in a PostgreSQL database, so that several machines share it.",
+		doc:     "Package postgres keeps the state of tooldex/store in a PostgreSQL database, so that several machines share it.",
 	},
 	"gateway": {
 		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize"},
