@@ -74,6 +74,7 @@ func TestServerKeys(t *testing.T) {
 		value := map[string]string{
 			"args": "[x]", "env": "{A: b}", "headers": "{A: b}", "timeout": "5", "callTimeout": "5", "startTimeout": "5", "idleTimeout": "5", "concurrency": "5",
 			"queue": "5", "disabled": "true", "enabled": "false", "trust": "true", "roots": "true", "isolate": "{network: true}",
+			"auth": "{a: '${B}'}", "tags": "[x]", "paths": "[x]",
 			"type": "stdio", "transport": "stdio", "start": "eager",
 		}[key]
 		if value == "" {
@@ -83,6 +84,10 @@ func TestServerKeys(t *testing.T) {
 		switch key {
 		case "command":
 			plain, with = "command: c", "command: other"
+		case "openapi":
+			plain, with = "openapi: a", "openapi: b"
+		case "auth", "tags", "paths":
+			plain, with = "openapi: a", "openapi: a, "+key+": "+value
 		case "url", "serverUrl", "httpUrl":
 			plain, with = "url: https://a", key+": https://b"
 		case "description":

@@ -167,7 +167,7 @@ func ServerTarget(s upstream.Server) string {
 	if s.Command != "" {
 		return strings.Join(append([]string{s.Command}, redact.Args(s.Args)...), " ")
 	}
-	return redact.URL(s.URL)
+	return redact.URL(cmp.Or(s.OpenAPI, s.URL))
 }
 
 // fileOrigin returns the place of the first of some keys that the file has, or the file alone. l.mu must be held.

@@ -121,7 +121,7 @@ func typedSchema(kind, about string) schema { return schema{"type": kind, "descr
 // serverSchema describes a server by the keys that package sources reads. It has to follow that package: a key that is
 // missing here is rejected in a tooldex.yaml.
 func serverSchema() schema {
-	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote"}
+	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote", "openapi"}
 	return objectSchema("", map[string]schema{
 		"command": stringOf("the program"), "args": listOf("string", "its arguments"),
 		"env":     textMap("variables of its environment"),
@@ -130,6 +130,10 @@ func serverSchema() schema {
 		"url":     stringOf("of a server over HTTP"), "serverUrl": stringOf("the same as url"),
 		"httpUrl": stringOf("the same as url"),
 		"headers": textMap("sent with every request"),
+		"openapi": stringOf("the file or the address of an OpenAPI description, whose operations become tools; url is then the API"),
+		"auth":    textMap("${VAR} for each security scheme of the description"),
+		"tags":    listOf("string", "of an API: only operations with one of these tags"),
+		"paths":   listOf("string", "of an API: only operations that fit one of the patterns /path/* and METHOD /path/*"),
 		"type":    stringOf("how it is reached", kinds...), "transport": stringOf("the same as type", kinds...),
 		"disabled": typedSchema("boolean", "whether it is left out"), "enabled": typedSchema("boolean",
 			"the contrary of disabled"),

@@ -21,6 +21,8 @@ type expandedServer struct {
 	dir     string
 	url     string
 	headers map[string]string
+	openapi string
+	auth    map[string]string
 	redact  *redactor
 
 	runner    bool       // the command is a package runner
@@ -45,6 +47,7 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 	if s.Isolate != nil {
 		x.isolation = e.expandIsolation(s.Isolate)
 	}
+	x.openapi, x.auth = e.expandField("openapi", s.OpenAPI), e.expandMap("auth", s.Auth)
 	if e.err != nil {
 		return nil, e.err
 	}

@@ -178,6 +178,7 @@ func stopAll(list []*Upstream, grace time.Duration) {
 // copyServer copies what the caller may go on to change.
 func copyServer(s upstream.Server) upstream.Server {
 	s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
+	s.Auth, s.Tags, s.Paths = maps.Clone(s.Auth), slices.Clone(s.Tags), slices.Clone(s.Paths)
 	return s
 }
 

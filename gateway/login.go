@@ -48,8 +48,10 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	}
 	file := tokenFile(g.opts.Dir, server)
 	switch {
-	case transportOf(u.cfg) == upstream.Stdio:
+	case u.cfg.ReachedBy() == upstream.Stdio:
 		return invalid("is a command, which has no login")
+	case u.cfg.ReachedBy() == upstream.OpenAPI:
+		return invalid("is an API, which has no login: give its credentials as auth")
 	case file == "":
 		return invalid("cannot be logged in to: there is no folder for its tokens")
 	}

@@ -32,6 +32,7 @@ type session struct {
 	proc *process        // nil unless stdio
 	conn *stdioConn      // nil unless stdio
 	base *http.Transport // nil if stdio
+	api  chan struct{}   // nil unless openapi; closed when its goroutine has ended
 
 	local  bool                        // it speaks stdio
 	broken func(lines []string) string // the folder of a broken installation that some output shows; "" if none
@@ -170,7 +171,7 @@ func (d *dialer) connectOnce(ctx context.Context, x *expandedServer, older bool)
 	s := &session{
 		server: d.cfg.Name, asker: d.callers.asker, redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
-		told: d.announcedCapabilities(), older: older, local: transportOf(d.cfg) == upstream.Stdio,
+		told: d.announcedCapabilities(), older: older, local: d.cfg.ReachedBy() == upstream.Stdio,
 	}
 	if x.isolated {
 		s.isolated = func(printed string) string { return x.isolation.hint(printed, x.args[len(x.args)-len(d.cfg.Args):]) }
@@ -181,7 +182,7 @@ func (d *dialer) connectOnce(ctx context.Context, x *expandedServer, older bool)
 	s.recorder = newWireRecorder(d.logger, x.redact, newServerRequests(s.ctx, d.cfg.Name, d.opts.requestGrace))
 	s.recorder.tell, s.recorder.breach = d.callers.notifyClient, s.endForBreach
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
-	transport, err := d.newTransport(s, x)
+	transport, err := d.newTransport(ctx, s, x)
 	if err != nil {
 		err = s.startError(err, nil)
 		s.cancel(errStopped)
@@ -266,8 +267,11 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 }
 
 // newTransport returns the SDK's transport for the configured kind, with the recorder in it.
-func (d *dialer) newTransport(s *session, x *expandedServer) (mcp.Transport, error) {
-	if transportOf(d.cfg) == upstream.Stdio {
+func (d *dialer) newTransport(ctx context.Context, s *session, x *expandedServer) (mcp.Transport, error) {
+	if d.cfg.ReachedBy() == upstream.OpenAPI {
+		return d.serveAPI(ctx, s, x)
+	}
+	if d.cfg.ReachedBy() == upstream.Stdio {
 		proc, err := startProcess(x, childEnvironment(x, d.opts), d.logger, d.record)
 		if err != nil {
 			return nil, err
@@ -300,7 +304,7 @@ func (d *dialer) newTransport(s *session, x *expandedServer) (mcp.Transport, err
 		}
 	}
 	client := &http.Client{Transport: tap}
-	if transportOf(d.cfg) == upstream.SSE {
+	if d.cfg.ReachedBy() == upstream.SSE {
 		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
@@ -314,18 +318,6 @@ func hasHeader(headers map[string]string, name string) bool {
 		}
 	}
 	return false
-}
-
-// transportOf returns how a server is reached. If its configuration does not say, it has a command for stdio, or a URL.
-func transportOf(s upstream.Server) upstream.Transport {
-	switch {
-	case s.Transport != "":
-		return s.Transport
-	case s.Command != "":
-		return upstream.Stdio
-	default:
-		return upstream.HTTP
-	}
 }
 
 // watchEnd waits until the connection ends, by itself or by close, releases the session and returns the reason. It runs
@@ -385,6 +377,10 @@ func (s *session) releaseResources() {
 	if s.proc != nil {
 		s.proc.stopProcess(s.stopGrace, errors.Is(context.Cause(s.ctx), errInstallTimeout))
 		s.conn.waitLoops()
+	}
+	if s.api != nil {
+		s.conn.waitLoops()
+		<-s.api
 	}
 	if s.base != nil {
 		s.base.CloseIdleConnections()

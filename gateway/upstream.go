@@ -324,7 +324,7 @@ const startsAtOnce = 3
 // waitForTurn waits until the program of a server may be started: at once if a client waits for it, or there is no
 // program. The caller calls endTurn after the start.
 func (u *Upstream) waitForTurn(a *pendingStart) (endTurn func()) {
-	if transportOf(u.cfg) != upstream.Stdio {
+	if u.cfg.ReachedBy() != upstream.Stdio {
 		return func() {}
 	}
 	select {
@@ -457,7 +457,7 @@ func (u *Upstream) currentStatus() upstream.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := upstream.Status{
-		Server: u.cfg.Name, Transport: transportOf(u.cfg), Tools: u.tools, State: upstream.Configured, Restarts: u.restarts,
+		Server: u.cfg.Name, Transport: u.cfg.ReachedBy(), Tools: u.tools, State: upstream.Configured, Restarts: u.restarts,
 	}
 	if u.cfg.Isolate != nil {
 		st.Isolated = u.cfg.Isolate.String()

@@ -37,12 +37,13 @@ type ServerEditor interface {
 
 // ServerSettings is the configuration of a server.
 type ServerSettings struct {
-	Transport    upstream.Transport `json:"type,omitempty" jsonschema:"stdio, http or sse; stdio with a command and http with a url if left out"`
+	Transport    upstream.Transport `json:"type,omitempty" jsonschema:"stdio, http, sse or openapi; stdio with a command, openapi with openapi and http with a url if left out"`
 	Command      string             `json:"command,omitempty"`
 	Args         []string           `json:"args,omitempty" jsonschema:"secrets among them are shown as ***"`
 	Env          map[string]string  `json:"env,omitempty" jsonschema:"variables of the command; values other than references such as ${TOKEN} are shown as ***"`
 	Dir          string             `json:"cwd,omitempty" jsonschema:"the folder in which the command runs"`
 	URL          string             `json:"url,omitempty"`
+	OpenAPI      string             `json:"openapi,omitempty" jsonschema:"the file or the address of an OpenAPI description; url is then the API"`
 	Headers      map[string]string  `json:"headers,omitempty" jsonschema:"of each request to the url; values other than references such as Bearer ${TOKEN} are shown as ***"`
 	Disabled     bool               `json:"disabled,omitempty"`
 	StartTimeout int                `json:"startTimeout,omitempty" jsonschema:"seconds; 0 for the general setting"`
@@ -141,8 +142,8 @@ func (s *Server) readSettings(c echo.Context, suffix string) (string, *ServerSet
 	if err := readBody(c, settings); err != nil {
 		return "", nil, err
 	}
-	if !slices.Contains([]upstream.Transport{"", upstream.Stdio, upstream.HTTP, upstream.SSE}, settings.Transport) {
-		return "", nil, invalidField("type", "is none of stdio, http and sse")
+	if !slices.Contains([]upstream.Transport{"", upstream.Stdio, upstream.HTTP, upstream.SSE, upstream.OpenAPI}, settings.Transport) {
+		return "", nil, invalidField("type", "is none of stdio, http, sse and openapi")
 	}
 	const day = 24 * 60 * 60
 	if settings.StartTimeout < 0 || settings.StartTimeout > day || settings.CallTimeout < 0 || settings.CallTimeout > day {

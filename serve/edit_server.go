@@ -55,7 +55,7 @@ func (e *serverEditor) Settings(name string) (*httpapi.ServerSettings, error) {
 	server = service.HideSecrets(server)
 	return &httpapi.ServerSettings{
 		Transport: server.Transport, Command: server.Command, Args: server.Args, Env: server.Env, Dir: server.Dir,
-		URL: server.URL, Headers: server.Headers, Disabled: server.Disabled,
+		URL: server.URL, OpenAPI: server.OpenAPI, Headers: server.Headers, Disabled: server.Disabled,
 		StartTimeout: int(server.StartTimeout / time.Second), CallTimeout: int(server.Timeout / time.Second),
 		Eager: server.Eager, Roots: server.Roots, InFile: inFile, Login: e.loginState(name),
 		Isolate: server.Isolate,
@@ -71,6 +71,7 @@ func (e *serverEditor) merge(name string, s *httpapi.ServerSettings) (upstream.S
 	next := stored
 	next.Transport, next.Command, next.Args, next.Env, next.Dir = s.Transport, s.Command, s.Args, s.Env, s.Dir
 	next.URL, next.Headers, next.Disabled, next.Eager, next.Roots = s.URL, s.Headers, s.Disabled, s.Eager, s.Roots
+	next.OpenAPI = s.OpenAPI
 	switch {
 	case s.Command == "": // nothing runs here
 		next.Isolate = nil

@@ -42,7 +42,7 @@ func (s *Service) ServerLines() []ServerLine {
 	out := []ServerLine{}
 	for _, one := range s.Servers() {
 		l := ServerLine{
-			Name: one.Name, Transport: transportOf(one), Target: config.ServerTarget(one), Tools: tools[one.Name],
+			Name: one.Name, Transport: one.ReachedBy(), Target: config.ServerTarget(one), Tools: tools[one.Name],
 			Disabled: one.Disabled, Isolate: one.Isolate,
 		}
 		if !one.Disabled {

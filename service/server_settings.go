@@ -194,23 +194,12 @@ func (s *Service) TryServer(ctx context.Context, server upstream.Server) (*Trial
 	return out, nil
 }
 
-// transportOf returns how a server is reached.
-func transportOf(server upstream.Server) upstream.Transport {
-	switch {
-	case server.Transport != "":
-		return server.Transport
-	case server.Command != "":
-		return upstream.Stdio
-	}
-	return upstream.HTTP
-}
-
 // DisabledServers returns the states of the servers that are disabled, which no gateway has.
 func (s *Service) DisabledServers() []upstream.Status {
 	var out []upstream.Status
 	for _, one := range s.Servers() {
 		if one.Disabled {
-			out = append(out, upstream.Status{Server: one.Name, State: upstream.Off, Transport: transportOf(one)})
+			out = append(out, upstream.Status{Server: one.Name, State: upstream.Off, Transport: one.ReachedBy()})
 		}
 	}
 	return out

@@ -179,13 +179,13 @@ func (f *found) keepValue(key, value []byte) {
 	if len(payload) > 0 && payload[0] == '{' {
 		var v struct {
 			SourceState
-			Command, URL string
+			Command, URL, OpenAPI string
 		}
 		if json.Unmarshal(payload, &v) != nil || v.Name != string(key) {
 			return
 		}
-		// servers and sources are both JSON by name; only servers have a command or a URL
-		if v.Command != "" || v.URL != "" {
+		// servers and sources are both JSON by name; only servers have one of the three
+		if v.Command != "" || v.URL != "" || v.OpenAPI != "" {
 			var s upstream.Server
 			if json.Unmarshal(payload, &s) == nil {
 				f.servers[s.Name] = s

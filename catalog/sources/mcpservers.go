@@ -31,6 +31,10 @@ type serverEntry struct {
 	ServerURL string            `json:"serverUrl"`
 	HTTPURL   string            `json:"httpUrl"`
 	Headers   map[string]string `json:"headers"`
+	OpenAPI   string            `json:"openapi"`
+	Auth      map[string]string `json:"auth"`
+	Tags      []string          `json:"tags"`
+	Paths     []string          `json:"paths"`
 	Disabled  bool              `json:"disabled"`
 	Enabled   *bool             `json:"enabled"`
 	Timeout   float64           `json:"timeout"` // milliseconds; callTimeout means the same
@@ -147,6 +151,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	v := upstream.Server{
 		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: cmp.Or(e.Dir, e.WorkDir),
 		URL:     cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
+		OpenAPI: e.OpenAPI, Auth: e.Auth, Tags: e.Tags, Paths: e.Paths,
 		Headers: e.Headers, Trust: e.Trust, Roots: e.Roots,
 		Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
@@ -158,6 +163,7 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	}
 	braceReferences(v.Env)
 	braceReferences(v.Headers)
+	braceReferences(v.Auth)
 	// callTimeout is more specific, so it has precedence. Zero means the default, and negative values are none.
 	v.Timeout = clampedMilliseconds(max(0, cmp.Or(e.CallTimeout, e.Timeout)))
 	v.StartTimeout = clampedMilliseconds(max(0, e.StartTimeout))
@@ -177,9 +183,11 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 		v.Transport = upstream.HTTP
 	case "sse":
 		v.Transport = upstream.SSE
+	case "openapi":
+		v.Transport = upstream.OpenAPI
 	default:
 		return v, badServers(fmt.Sprintf("server %q has the unknown transport %q", name, kind),
-			"use stdio, http or sse", nil)
+			"use stdio, http, sse or openapi", nil)
 	}
 	return v, CheckServer(v)
 }
@@ -244,6 +252,11 @@ func CheckServer(v upstream.Server) error {
 	switch {
 	case CheckName(v.Name) != nil:
 		return bad("has no usable name", "use letters, digits, dots, underscores and hyphens")
+	case v.ReachedBy() == upstream.OpenAPI:
+		return checkAPI(v, bad)
+	case v.OpenAPI != "" || len(v.Auth)+len(v.Tags)+len(v.Paths) > 0:
+		return bad("has openapi, auth, tags or paths, and is no API",
+			"leave them out, or the transport and the command")
 	case v.Command == "" && v.URL == "":
 		return bad("has neither a command nor a url", "give command and args for a local server, url for a remote one")
 	case v.Command != "" && v.URL != "":

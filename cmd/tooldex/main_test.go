@@ -1,12 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -43,6 +48,8 @@ func TestScript(t *testing.T) {
 		t.Skip("the command that scripts run is built without the race detector")
 	}
 	bin := builtCommand(t)
+	api := httptest.NewServer(http.HandlerFunc(notesAPI))
+	t.Cleanup(api.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -50,12 +57,41 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(bin)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("API", api.URL)
 			env.Setenv("XDG_DATA_HOME", "")
 			env.Setenv("TOOLDEX_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 	})
+}
+
+// notesAPI is the API of openapi.txtar: it answers with what it was asked, and has no note 404.
+func notesAPI(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/openapi.yaml":
+		script, err := os.ReadFile("testdata/script/openapi.txtar")
+		if err == nil {
+			_, after, _ := strings.Cut(string(script), "-- notes.yaml --\n")
+			before, _, _ := strings.Cut(after, "\n-- ")
+			_, err = io.WriteString(w, before)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	case "/notes/404":
+		http.NotFound(w, r)
+	default:
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"method": r.Method, "path": r.URL.Path, "auth": r.Header.Get("Authorization"), "body": string(body),
+		})
+	}
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -33,6 +33,8 @@ type addFlags struct {
 	transport, dir    string
 	isolate           string
 	env, headers      []string // as typed; pairs splits them
+	auth              []string
+	api               upstream.Server // what is only said of an API
 	noImport, replace bool
 	yes               bool // to a server of a registry
 }
@@ -40,7 +42,7 @@ type addFlags struct {
 func newServersAdd(a *app) *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{
-		Use:   "add NAME URL | add NAME -- COMMAND [ARG...] | add NAME@registry",
+		Use:   "add NAME URL | add NAME -- COMMAND [ARG...] | add NAME@registry | add NAME [URL] --openapi FILE|URL",
 		Short: "Add a server and import its tools",
 		Long: "Add a server and import its tools. Secrets are best given as ${VAR}: they are read from the environment when the\n" +
 			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'. NAME@registry adds a server that servers\n" +
@@ -85,6 +87,10 @@ func newServersAdd(a *app) *cobra.Command {
 		"stdio, http or sse (default: stdio for a command, http for a url)")
 	fl.StringArrayVarP(&f.env, "env", "e", nil, "KEY=VALUE for the server's environment; may be repeated")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
+	fl.StringVar(&f.api.OpenAPI, "openapi", "", "the FILE or URL of an OpenAPI description, whose operations become tools")
+	fl.StringArrayVar(&f.auth, "auth", nil, "SCHEME='${VAR}' for a security scheme of the description; may be repeated")
+	fl.StringArrayVar(&f.api.Tags, "tag", nil, "only operations with this tag; may be repeated")
+	fl.StringArrayVar(&f.api.Paths, "path", nil, "only operations that fit '/path/*' or 'METHOD /path/*'; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
 	fl.StringVar(&f.isolate, "isolate", "", "run the command in bubblewrap, where it reaches only this: read=FOLDER, write=FOLDER,\n"+
 		"network and memory=SIZE, with commas between them; or nothing")
@@ -96,13 +102,20 @@ func newServersAdd(a *app) *cobra.Command {
 			cmd.CommandPath() + " --help"}
 	})
 	fl.StringP("scope", "s", "", "accepted and ignored, so that command lines of other clients work")
-	complete(cmd, "transport", []string{"stdio", "http", "sse"})
+	complete(cmd, "transport", []string{"stdio", "http", "sse", "openapi"})
 	return cmd
 }
 
 // server builds a server from the arguments: a name, then a URL or a command with its arguments. Its errors are usage
 // errors.
 func (f *addFlags) server(args []string) (upstream.Server, error) {
+	if f.api.OpenAPI != "" {
+		s, err := sources.NewAPI(f.api, f.transport, args)
+		if err == nil {
+			err = f.complete(&s)
+		}
+		return s, asUsageError(err)
+	}
 	if len(args) < 2 {
 		return upstream.Server{}, usageError{"nothing says how to reach " + args[0], "add a url, -- and a command, or @registry to " +
 			"the name"}
@@ -147,6 +160,9 @@ func (f *addFlags) complete(s *upstream.Server) error {
 		if s.Isolate, err = upstream.ParseIsolation(f.isolate); err != nil {
 			return asUsageError(err)
 		}
+	}
+	if s.Auth, err = splitPairs(f.auth, "=", "security scheme"); err != nil {
+		return err
 	}
 	s.Dir, s.Env, s.Headers = f.dir, mergeMaps(s.Env, env), mergeMaps(s.Headers, headers)
 	return asUsageError(sources.CheckServer(*s))

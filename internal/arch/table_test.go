@@ -56,6 +56,10 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package ssrf keeps what others send us to fetch away from private addresses.",
 	},
+	"internal/openapi": {
+		imports: []string{"tool"},
+		doc:     "Package openapi makes tools of the operations of an HTTP API that an OpenAPI description lists, and calls them.",
+	},
 	"access": {
 		imports: []string{"tool", "internal/atomicfile", "internal/ssrf", "internal/sanitize"},
 		doc:     "Package access decides who may use the service over HTTP, and how much of it.",
@@ -73,7 +77,7 @@ var table = map[string]rule{
 		doc:     "Package postgres keeps the state of tooldex/store in a PostgreSQL database, so that several machines share it.",
 	},
 	"gateway": {
-		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize"},
+		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "internal/openapi"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {

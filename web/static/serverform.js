@@ -47,13 +47,14 @@ export async function serverForm(name, done) {
   const input = (props) => h('input', { id: id('server'), autocomplete: 'off', spellcheck: 'false', ...props });
   const text = (props) => h('textarea', { id: id('server'), rows: 2, spellcheck: 'false', class: 'mono', ...props });
   const called = input({ value: name, required: true, disabled: Boolean(name), pattern: '[A-Za-z0-9._\\-]+', title: 'letters, digits, dots, underscores and hyphens' });
-  const kind = h('select', { id: id('server') }, [['command', 'a command on this machine'], ['http', 'an address, streamable HTTP'], ['sse', 'an address, server-sent events (old)']].map(([v, t]) => h('option', { value: v }, t)));
-  kind.value = was.url ? (was.type === 'sse' ? 'sse' : 'http') : 'command';
+  const kind = h('select', { id: id('server') }, [['command', 'a command on this machine'], ['http', 'an address, streamable HTTP'], ['sse', 'an address, server-sent events (old)'], ['openapi', 'an API with an OpenAPI description']].map(([v, t]) => h('option', { value: v }, t)));
+  kind.value = was.openapi ? 'openapi' : was.url ? (was.type === 'sse' ? 'sse' : 'http') : 'command';
   const command = input({ class: 'mono', value: was.command ?? '', placeholder: 'npx' });
   const args = text({ value: (was.args ?? []).join('\n'), placeholder: '-y\n@modelcontextprotocol/server-memory' });
   const env = text({ value: toLines(was.env, '=') });
   const dir = input({ class: 'mono', value: was.cwd ?? '' });
   const url = input({ class: 'mono', type: 'url', value: was.url ?? '', placeholder: 'the full address of its MCP endpoint' });
+  const api = input({ class: 'mono', value: was.openapi ?? '', placeholder: 'https://api.example.com/openapi.json' });
   const headers = text({ value: toLines(was.headers, ': '), placeholder: 'Authorization: Bearer ${TOKEN}' });
   const seconds = (value) => input({ type: 'number', min: 1, max: 86400, value: value || '', placeholder: 'as configured' });
   const startTime = seconds(was.startTimeout);
@@ -65,6 +66,7 @@ export async function serverForm(name, done) {
   const ofCommand = h('div', null, field(command, 'Command'), field(args, 'Arguments, one per line'),
     field(env, 'Variables, one per line', 'NAME takes the value from the environment of tooldex, and nothing secret is stored. NAME=value stores the value. *** stands for a stored value.'),
     field(dir, 'Folder'), was.isolate && h('p', { class: 'hint' }, `It runs isolated: ${isolation(was.isolate)}. Change this by tooldex servers add --replace --isolate, or over the API.`));
+  const ofAPI = h('div', null, field(api, 'Description', 'A file or an address. Each operation becomes a tool. The address below is that of the API, if the description is not to say.'));
   const ofAddress = h('div', null, field(url, 'Address'), field(headers, 'Headers, one per line', 'Name: value. ${VAR} is read from the environment of tooldex. *** stands for a stored value.'));
   const tryIt = h('button', { type: 'button' }, 'Try');
   const save = h('button', { type: 'submit', value: 'save' }, 'Save');
@@ -72,7 +74,7 @@ export async function serverForm(name, done) {
   const close = h('button', { type: 'button', class: 'quiet' }, 'Cancel');
   const form = h('form', null,
     was.inFile && h('p', { class: 'note warn' }, 'This server is in the configuration file. Change it there.'),
-    field(called, 'Name'), field(kind, 'It is'), ofCommand, ofAddress,
+    field(called, 'Name'), field(kind, 'It is'), ofCommand, ofAPI, ofAddress,
     h('div', { class: 'row-fields' }, field(startTime, 'Seconds to start'), field(callTime, 'Seconds for a call')),
     h('label', { class: 'check' }, eager, 'Keep it running'),
     h('div', { class: 'actions' }, both, save, tryIt, close), out);
@@ -84,7 +86,9 @@ export async function serverForm(name, done) {
     ofCommand.hidden = kind.value !== 'command';
     ofAddress.hidden = kind.value === 'command';
     command.required = kind.value === 'command';
-    url.required = !command.required;
+    api.required = kind.value === 'openapi';
+    ofAPI.hidden = !api.required;
+    url.required = !command.required && !api.required;
     url.disabled = command.required; // a hidden field must not be validated
   };
   kind.addEventListener('change', show);
@@ -92,7 +96,7 @@ export async function serverForm(name, done) {
 
   function settings() {
     const s = { startTimeout: Number(startTime.value) || undefined, timeout: Number(callTime.value) || undefined, eager: eager.checked || undefined, roots: was.roots, disabled: was.disabled };
-    if (kind.value !== 'command') return { ...s, type: kind.value, url: url.value.trim(), headers: fromLines(headers.value, ':') };
+    if (kind.value !== 'command') return { ...s, type: kind.value, openapi: kind.value === 'openapi' ? api.value.trim() : undefined, url: url.value.trim(), headers: fromLines(headers.value, ':') };
     let program = command.value.trim();
     let list = split(args.value);
     if (list.length === 0 && /^[\w.-]+\s/.test(program)) [program, ...list] = program.split(/\s+/); // a pasted command line
