@@ -54,7 +54,7 @@ export async function serverForm(name, done) {
   const env = text({ value: toLines(was.env, '=') });
   const dir = input({ class: 'mono', value: was.cwd ?? '' });
   const url = input({ class: 'mono', type: 'url', value: was.url ?? '', placeholder: 'the full address of its MCP endpoint' });
-  const api = input({ class: 'mono', value: was.openapi ?? '', placeholder: 'https://api.example.com/openapi.json' });
+  const api = input({ class: 'mono', value: was.openapi ?? '', placeholder: 'a file, or the full address of its description' });
   const headers = text({ value: toLines(was.headers, ': '), placeholder: 'Authorization: Bearer ${TOKEN}' });
   const seconds = (value) => input({ type: 'number', min: 1, max: 86400, value: value || '', placeholder: 'as configured' });
   const startTime = seconds(was.startTimeout);
