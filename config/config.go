@@ -26,8 +26,11 @@ type Config struct {
 	Serve  Serve
 	Audit  Audit
 	OAuth  OAuth
-	Trust  Trust
-	Login  Login
+
+	Credentials Credentials
+
+	Trust Trust
+	Login Login
 	// StartTimeout and CallTimeout bound a start and a call of a server that has no bounds of its own, in seconds.
 	StartTimeout, CallTimeout int
 	// AllowPrivate lists private addresses, networks and names that servers may send tooldex to; * for all.
@@ -101,6 +104,12 @@ type Audit struct {
 	Size      int    // megabytes of one file
 	Days      int    // age at which the next file begins
 	Files     int    // how many are kept
+}
+
+// Credentials configures where users' credentials for servers are kept. Without a key none are.
+type Credentials struct {
+	Key     string // 32 bytes in base64, under which they are encrypted
+	KeyFile string // a file that holds it
 }
 
 // OAuth configures which authorization servers' access tokens are accepted. Without Issuers none are.

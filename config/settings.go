@@ -334,6 +334,14 @@ func accessSettings() []Setting {
 		},
 		{Key: "oauth.secret", Env: "TOOLDEX_OAUTH_SECRET", Secret: true, About: "the secret of oauth.client"},
 		{
+			Key: "credentials.key", Env: "TOOLDEX_CREDENTIALS_KEY", Secret: true,
+			About: "the key under which credentials of users are encrypted: 32 bytes in base64",
+		},
+		{
+			Key: "credentials.keyFile", Env: "TOOLDEX_CREDENTIALS_KEY_FILE", path: true,
+			About: "a file with that key",
+		},
+		{
 			Key: "trust.policy", Env: "TOOLDEX_TRUST_POLICY", Default: "warn", Choices: TrustPolicies(), live: true,
 			About: "what happens to suspicious tools of servers that are not trusted",
 		},

@@ -34,6 +34,12 @@
 // [Gateway.Login] has a person log in to a server over HTTP by OAuth 2.1 with PKCE. The tokens are stored in a file of
 // mode 0600 and renewed when they expire or are refused. They go to no other server, and are neither logged nor shown.
 //
+// # Credentials of users
+//
+// A server over HTTP whose headers hold ${user:NAME} has an Upstream for each user (users.go), made with what
+// Options.Users has of that user, and one that lists its tools with what it has of the operator. [Gateway.EndUser] ends
+// those of a user.
+//
 // # What passes through unchanged
 //
 // Schemas and results hold the bytes that the server wrote, not what a Go value makes of them: integers above 2^53, the

@@ -33,7 +33,7 @@ type expandedServer struct {
 // expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
 func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expandedServer, error) {
 	x := &expandedServer{redact: &redactor{}}
-	e := expander{server: s.Name, lookup: lookup, redact: x.redact}
+	e := expander{server: s.Name, lookup: lookup, local: transportOf(s) == upstream.Stdio, redact: x.redact}
 	x.command = e.expandField("command", s.Command)
 	for i, a := range s.Args {
 		x.args = append(x.args, e.expandField(fmt.Sprintf("args[%d]", i), a))
@@ -61,7 +61,12 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 // CheckVariables returns the Invalid error with which a start of a server would end at once, because a variable that it
 // refers to is not set or its envFile cannot be read; nil if there is none.
 func CheckVariables(s upstream.Server, lookup func(string) (string, bool)) error {
-	_, err := expandServer(s, lookup)
+	_, err := expandServer(s, func(name string) (string, bool) {
+		if strings.HasPrefix(name, userPrefix) { // each user stores one
+			return "value", true
+		}
+		return lookup(name)
+	})
 	return err
 }
 
@@ -69,6 +74,7 @@ func CheckVariables(s upstream.Server, lookup func(string) (string, bool)) error
 type expander struct {
 	server string
 	lookup func(string) (string, bool)
+	local  bool // the server is a process, which has no credentials of users
 	redact *redactor
 	err    error // the first one
 }
@@ -117,6 +123,9 @@ func (e *expander) readEnvFile(name string, env map[string]string) {
 // field names the place in errors.
 func (e *expander) expandField(field, s string) string {
 	out, err := expandText(s, func(name string) (string, bool) {
+		if strings.HasPrefix(name, userPrefix) && (e.local || !strings.HasPrefix(field, headerField)) {
+			return "", false
+		}
 		v, ok := e.lookup(name)
 		if ok {
 			e.redact.replaceWith(v, "${"+name+"}")
@@ -129,6 +138,25 @@ func (e *expander) expandField(field, s string) string {
 			Msg:  fmt.Sprintf("server %q: %s: %v", e.server, field, err),
 			Hint: "set the variable in the environment, or give a default as ${NAME:-default}",
 		}
+		if strings.Contains(s, "${"+userPrefix) {
+			e.err = e.userError(field, err)
+		}
+	}
+	return out
+}
+
+// headerField begins the places of headers in errors.
+const headerField = "headers."
+
+// userError returns the error of a text with a variable of users: it is in the wrong place, or the operator has not
+// stored what it takes to list the tools.
+func (e *expander) userError(field string, err error) error {
+	out := &tool.Error{
+		Code: tool.Invalid, Op: "start server", Msg: fmt.Sprintf("server %q: %s: %v", e.server, field, err),
+		Hint: "${user:NAME} may stand in the headers of a server over HTTP",
+	}
+	if !e.local && strings.HasPrefix(field, headerField) {
+		out.Hint = "the tools are listed with a credential of the operator: see Credentials of users in docs/guides/team-server.md"
 	}
 	return out
 }
@@ -150,9 +178,16 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 			return b.String(), nil
 		}
 		name, fallback, hasFallback := strings.Cut(inner, ":-")
-		name = variableValue(name)
-		if !variableName(name) {
+		own, ofUser := strings.CutPrefix(name, userPrefix)
+		if !ofUser {
+			name = variableValue(name)
+			own = name
+		}
+		if !variableName(own) {
 			return "", fmt.Errorf("${%s} does not name a variable", truncateText(inner, 60))
+		}
+		if ofUser && hasFallback {
+			return "", fmt.Errorf("${%s} takes no default, which all users would share", truncateText(inner, 60))
 		}
 		value, set := lookup(name)
 		switch {

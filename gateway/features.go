@@ -41,6 +41,9 @@ func (g *Gateway) Features() []upstream.Features {
 func (u *Upstream) knownFeatures() *upstream.Features {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.personal != nil { // one user's resources and prompts are nothing for another
+		return &upstream.Features{Server: u.cfg.Name}
+	}
 	if u.features == nil {
 		u.features = u.loadFeatures()
 	}
@@ -54,6 +57,9 @@ const featureWait = 10 * time.Second
 // its old content. u.reading serializes the calls, so that a change is announced once, and an older answer never
 // replaces a newer one. ctx ending meanwhile leaves everything as it was.
 func (u *Upstream) readFeatures(ctx context.Context, s *session) {
+	if u.personal != nil { // see knownFeatures
+		return
+	}
 	u.reading.Lock()
 	defer u.reading.Unlock()
 	caps := s.cs.InitializeResult().Capabilities

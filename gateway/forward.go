@@ -26,7 +26,11 @@ func (g *Gateway) Forward(ctx context.Context, r upstream.Request) (json.RawMess
 		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: fmt.Sprintf("there is no server %q",
 			truncateText(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
 	}
-	return u.forwardRequest(ctx, r)
+	own, err := g.forwardOwn(ctx, u, r)
+	if err != nil {
+		return nil, err
+	}
+	return own.forwardRequest(ctx, r)
 }
 
 // forwardRequest is Forward for this server. A failed subscribe is taken back, so that it is not repeated after a
@@ -155,6 +159,9 @@ func (g *Gateway) notifyRootsChanged(c *tool.Client) {
 	}
 	g.mu.RLock()
 	list := slices.Collect(maps.Values(g.upstreams))
+	for _, one := range g.users {
+		list = append(list, one.Upstream)
+	}
 	g.mu.RUnlock()
 	for _, u := range list {
 		client, _ := u.callers.soleClient()

@@ -74,6 +74,10 @@ type Options struct {
 	OnFeatures        func(server string)
 	OnResourceUpdated func(server, uri string)
 
+	// Users has the credentials of users, for servers with ${user:NAME} in a header. Nil means that such servers are not
+	// used.
+	Users Users
+
 	outbound ssrf.Options  // AllowPrivate, and networks of tests
 	starts   chan struct{} // has an item for each start in progress
 }
@@ -113,8 +117,9 @@ type Gateway struct {
 
 	setting sync.Mutex // held by Set and Close from start to end
 	mu      sync.RWMutex
-	// By name. mu guards the map and closed, not the values.
+	// By name. mu guards the maps and closed, not the values.
 	upstreams map[string]*Upstream
+	users     map[userKey]*userUpstream // of servers with credentials of users
 	closed    bool
 }
 
@@ -123,7 +128,7 @@ var _ tool.Caller = (*Gateway)(nil)
 // New returns a Gateway without servers. Close it when done.
 func New(o Options) *Gateway {
 	o.starts = make(chan struct{}, startsAtOnce)
-	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}}
+	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{}}
 }
 
 // Set makes servers the ones that are served. Those that are configured as before are left alone, in any state they
@@ -154,13 +159,13 @@ func (g *Gateway) replaceUpstreams(want map[string]upstream.Server) (old []*Upst
 	}
 	for name, u := range g.upstreams {
 		if cfg, ok := want[name]; !ok || !reflect.DeepEqual(cfg, u.cfg) {
-			old = append(old, u)
+			old = append(append(old, u), g.takeUserUpstreams(name)...)
 			delete(g.upstreams, name)
 		}
 	}
 	for name, cfg := range want {
 		if g.upstreams[name] == nil {
-			g.upstreams[name] = newUpstream(copyServer(cfg), g.opts, &g.running)
+			g.upstreams[name] = newUpstream(copyServer(cfg), g.operatorOptions(cfg), &g.running)
 		}
 	}
 	return old
@@ -216,7 +221,11 @@ func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 			Hint: "search for the tool again; its server may have been removed or disabled",
 		}
 	}
-	return u.callTool(ctx, c)
+	own, err := g.upstreamFor(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	return own.callTool(ctx, c)
 }
 
 // Wake starts the servers that are configured to be started eagerly, and from then on starts them again when they end,

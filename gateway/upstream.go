@@ -20,16 +20,17 @@ import (
 // ended. An Upstream is safe for concurrent use; [Gateway.Set] makes and ends it. mu guards the fields below it, except
 // for reading.
 type Upstream struct {
-	cfg     upstream.Server
-	opts    Options
-	logger  *slog.Logger
-	slots   *callSlots
-	callers callers
-	guards  hostGuards
-	record  stderrLog
-	running *sync.WaitGroup // the gateway's: all goroutines
-	changed chan struct{}   // signals tools/list_changed, for OnListChanged
-	others  chan struct{}   // signals changes of features, for refreshFeatures
+	cfg      upstream.Server
+	personal []string // what each user has to store for it; nil for most servers
+	opts     Options
+	logger   *slog.Logger
+	slots    *callSlots
+	callers  callers
+	guards   hostGuards
+	record   stderrLog
+	running  *sync.WaitGroup // the gateway's: all goroutines
+	changed  chan struct{}   // signals tools/list_changed, for OnListChanged
+	others   chan struct{}   // signals changes of features, for refreshFeatures
 
 	ctx    context.Context // ends when the server is removed
 	cancel context.CancelFunc
@@ -75,7 +76,7 @@ type pendingStart struct {
 // server.
 func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
-		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
+		cfg: cfg, personal: UserVariables(cfg), opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
 		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.concurrency),
 			max(cmp.Or(cfg.Queue, opts.queueLength), 0), opts.queueTimeout),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},

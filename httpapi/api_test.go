@@ -126,6 +126,21 @@ func testTools() []*tool.Tool {
 // staff reports one of each.
 type staff struct{}
 
+// locker is a Credentials with one line, which takes everything.
+type locker struct{}
+
+func (locker) Own(access.Principal) ([]CredentialLine, error) {
+	return []CredentialLine{{Server: "files", Name: "KEY"}}, nil
+}
+
+func (locker) All() ([]CredentialLine, error) {
+	return []CredentialLine{{Server: "files", Name: "KEY", Stored: true, User: "token:1", Who: "token ci"}}, nil
+}
+
+func (locker) Store(access.Principal, string, string, string, string) error { return nil }
+
+func (locker) Remove(access.Principal, string, string, string) (int, error) { return 1, nil }
+
 func (staff) Report() (*AccessReport, error) {
 	return &AccessReport{
 		Profiles: []ProfileLine{{Name: "work", Tools: 2}}, Tokens: []access.Line{{Name: "ci", ReadOnly: true}},
@@ -141,7 +156,7 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	}
 	choice := &chooser{}
 	o := Options{
-		Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice, People: staff{},
+		Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice, People: staff{}, Credentials: locker{},
 		Records: audit.New(audit.Options{Dir: t.TempDir()}),
 		Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil)),
 	}

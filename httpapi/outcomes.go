@@ -93,7 +93,8 @@ var namesSomething = [...]string{
 	"selectTools", "getPreferences", "putPreferences", "getTool", "callTool", "feedback", "startServer", "stopServer",
 	"serverLog", "approve",
 	"getOverlay", "putOverlay", "insight", "metrics", "getServer", "putServer", "deleteServer", "enableServer",
-	"disableServer", "tryServer", "loginServer", "logoutServer", "audit", "access",
+	"disableServer", "tryServer", "loginServer", "logoutServer", "audit", "access", "listCredentials", "putCredential",
+	"deleteCredential",
 }
 
 // componentName is the outcome's name among the components.

@@ -122,6 +122,13 @@ func (s *Server) routes() []route {
 			withBody(typeOf[ToolOverlay]()).withAnswer(typeOf[ToolOverlay]()),
 		getRoute(insightsPath+"{id}", "insight", "How a tool is found, and what is near it", s.getInsight).
 			withAnswer(typeOf[ToolInsight]()),
+		getRoute(credentialsPath, "listCredentials", "What servers want of their users, and what is stored of yours",
+			s.listCredentials).
+			withQuery(listCredentialParams).withAnswer(typeOf[credentialList]()),
+		putRoute(credentialsPath+"/{server}", "putCredential", "Store a credential of yours for a server", s.putCredential).
+			withBody(typeOf[storeCredential]()).withAnswer(typeOf[health]()),
+		deleteRoute(credentialsPath+"/{server}", "deleteCredential", "Remove credentials for a server", s.deleteCredential).
+			withQuery(removeCredentialParams).withAnswer(typeOf[removedCredentials]()),
 		getRoute(auditPath, "audit", "Who called which tool, and with what outcome", s.getRecords).
 			withQuery(auditParams).withAnswer(typeOf[recordList]()),
 		getRoute(whoamiPath, "whoami", "Whose token this is, and what it is good for", s.getWhoami).

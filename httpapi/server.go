@@ -65,6 +65,8 @@ type Options struct {
 	Editor ServerEditor
 	// RefuseEdit returns why a principal may not change servers by Editor, nil if it may. A nil function permits all.
 	RefuseEdit func(access.Principal) error
+	// Credentials keeps what users give for servers that are called on their behalf; nil means that nothing is kept.
+	Credentials Credentials
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
 	// Trace is called with every request as it begins. It returns the context for what is done for the request, and a

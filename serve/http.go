@@ -28,6 +28,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	}
 	gate, oauth, err := s.admission.openGate(s.profileExists, l.Addr(), func(key string) {
 		s.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) })
+		s.gateway.EndUser(key, "")
 	})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -78,6 +79,9 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 	}
 	if views.Audit != nil {
 		o.Auditor = views.Audit
+	}
+	if s.Credentials != nil && all.gateway != nil {
+		o.Credentials = userCredentials{s.Credentials, all.gateway, one.View}
 	}
 	if key.Profile == service.WholeProfile { // these report on all servers and tools
 		o.Metrics, o.Prometheus, o.Overlays, o.Insight = views.Meter, views.Meter, edits, edits

@@ -154,7 +154,7 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 		MaxSessions:  s.service.Config().Serve.MaxSessions,
 		AnswerWithin: time.Duration(s.service.Config().Serve.AnswerWithin) * time.Second,
 	})
-	s.all.read = s.updater.ready
+	s.all.read, s.all.gateway = s.updater.ready, s.gateway
 	s.editor = newServerEditor(ctx, s.service, s.gateway, s.all.catalogChanged)
 	cfg := s.service.Config().Serve
 	s.all.http = httpapi.Options{

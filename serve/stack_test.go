@@ -26,6 +26,7 @@ import (
 type stack struct {
 	t       *testing.T
 	all     *surfaces
+	gateway *gateway.Gateway
 	url     string
 	tokens  access.File
 	secrets map[string]string // of the tokens, by name
@@ -71,7 +72,8 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 	if _, err := s.Catalog.SyncAll(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	gw := gateway.New(gateway.Options{})
+	gw := s.NewGateway(gateway.Options{})
+	st.gateway = gw
 	t.Cleanup(func() { _ = gw.Close() })
 	views, err := s.NewViews(t.Context(), service.ViewOptions{Gateway: gw})
 	if err != nil {
@@ -88,6 +90,7 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 		AnyHost: true, Logger: slog.New(slog.DiscardHandler), MaxSessions: cfg.Serve.MaxSessions,
 		Related: s.Engine, Learner: s.Learner, Enricher: enrich.New(s.Catalog),
 	})
+	st.all.gateway = gw
 	editor := newServerEditor(t.Context(), s, gw, st.all.catalogChanged)
 	t.Cleanup(editor.wait)
 	st.all.http = httpapi.Options{

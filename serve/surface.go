@@ -12,6 +12,7 @@ import (
 
 	"tooldex/access"
 	"tooldex/config"
+	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
 	"tooldex/service"
@@ -36,7 +37,9 @@ type surfaces struct {
 	views *service.Views
 	mcp   mcpsrv.Options  // what all MCP servers have in common
 	http  httpapi.Options // what all HTTP servers have in common
-	read  func() error    // returns what is still being read, nil once it was; nil for nothing
+	// gateway ends the connections of users whose credentials change; nil: no credentials are managed.
+	gateway *gateway.Gateway
+	read    func() error // returns what is still being read, nil once it was; nil for nothing
 
 	mu     sync.Mutex // guards the rest; not held while a surface is called
 	byKey  map[access.View]*surface

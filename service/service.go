@@ -15,6 +15,7 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/config"
+	"tooldex/credential"
 	"tooldex/embed"
 	"tooldex/gateway"
 	"tooldex/index"
@@ -68,6 +69,9 @@ type Progress func(what string, done, total int)
 // Service is the stored tools and the search over them. Its methods are safe for concurrent use; its fields must not be
 // changed. Close it after use.
 type Service struct {
+	// Credentials are those that users gave for servers; nil if none are kept.
+	Credentials *credential.Store
+
 	Store   store.Backend
 	Catalog *catalog.Catalog
 	Engine  *search.Engine // nil unless opened ToSearch
@@ -112,7 +116,11 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		}
 		s.dir, s.scratch = dir, dir
 	}
-	err := s.openStore(ctx)
+	var err error
+	if s.Credentials, err = openCredentials(s.dir, s.Config().Credentials); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	err = s.openStore(ctx)
 	if errors.Is(err, store.ErrDamaged) && o.Repair != nil {
 		if err = o.Repair(ctx, err); err == nil {
 			err = s.openStore(ctx)
@@ -383,6 +391,9 @@ func (s *Service) gatewayOptions(o gateway.Options) gateway.Options {
 	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
 	o.Dir = s.UpstreamDir()
 	o.LookupEnv, o.EnvNames = config.LookupEnv, config.EnvNames
+	if s.Credentials != nil {
+		o.Users = userCredentials{s.Credentials}
+	}
 	return o
 }
 

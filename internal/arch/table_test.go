@@ -139,6 +139,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "upstream", "internal/sanitize"},
 		doc:     "Package sources reads the files that tools and servers come from, and defines [Source], which offers tools.",
 	},
+	"credential": {
+		imports: []string{"tool", "internal/atomicfile"},
+		doc:     "Package credential keeps what users of the service give it for upstream servers, encrypted, and each for its owner alone.",
+	},
 	"registry": {
 		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/sanitize"},
 		doc:     "Package registry finds MCP servers in a registry that speaks the API of the official one, and says how to run them.",
@@ -173,14 +177,14 @@ var table = map[string]rule{
 	},
 	"service": {
 		imports: []string{
-			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
+			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "credential", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
 			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "store/postgres", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},
 	"serve": {
 		imports: []string{
-			"tool", "upstream", "access", "audit", "config", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
+			"tool", "upstream", "access", "audit", "config", "credential", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
 			"selection", "service", "trace", "web",
 		},
 		doc: "Package serve offers a service to clients over MCP, on standard streams and over HTTP, and keeps it up to date while it runs.",
