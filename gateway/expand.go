@@ -33,7 +33,7 @@ type expandedServer struct {
 // expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
 func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expandedServer, error) {
 	x := &expandedServer{redact: &redactor{}}
-	e := expander{server: s.Name, lookup: lookup, local: transportOf(s) == upstream.Stdio, redact: x.redact}
+	e := expander{server: s.Name, lookup: lookup, local: s.ReachedBy() == upstream.Stdio, redact: x.redact}
 	x.command = e.expandField("command", s.Command)
 	for i, a := range s.Args {
 		x.args = append(x.args, e.expandField(fmt.Sprintf("args[%d]", i), a))

@@ -35,7 +35,7 @@ var userVariable = regexp.MustCompile(`\$\{` + userPrefix + `([A-Za-z_][A-Za-z0-
 
 // UserVariables returns the names of what each user has to store for a server, sorted; nil for most servers.
 func UserVariables(s upstream.Server) []string {
-	if transportOf(s) == upstream.Stdio {
+	if s.ReachedBy() == upstream.Stdio {
 		return nil
 	}
 	var names []string
