@@ -60,7 +60,7 @@ type readiness struct {
 
 // routes is the table of all operations but MCP's.
 func (s *Server) routes() []route {
-	return []route{
+	return append([]route{
 		getRoute("/search", "search", "Find tools by what they do", s.getSearch).
 			withQuery(searchParams).withAnswer(typeOf[tool.Result]()),
 		postRoute("/search", "searchJSON", "Find tools by what they do", s.postSearch).
@@ -122,6 +122,12 @@ func (s *Server) routes() []route {
 			withBody(typeOf[ToolOverlay]()).withAnswer(typeOf[ToolOverlay]()),
 		getRoute(insightsPath+"{id}", "insight", "How a tool is found, and what is near it", s.getInsight).
 			withAnswer(typeOf[ToolInsight]()),
+	}, s.reportRoutes()...)
+}
+
+// reportRoutes are the operations on users, records and the process itself.
+func (s *Server) reportRoutes() []route {
+	return []route{
 		getRoute(credentialsPath, "listCredentials", "What servers want of their users, and what is stored of yours",
 			s.listCredentials).
 			withQuery(listCredentialParams).withAnswer(typeOf[credentialList]()),
