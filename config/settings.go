@@ -358,6 +358,11 @@ func accessSettings() []Setting {
 			About: "private addresses, networks and names that servers may send tooldex to; * for all",
 		},
 		{
+			Key: "keyring", Env: "TOOLDEX_KEYRING", Default: true,
+			About: "whether secrets of servers are kept in the keyring of the system, where there is one; in files of the " +
+				"data directory otherwise",
+		},
+		{
 			Key: "login.clientSecret", Env: "TOOLDEX_CLIENT_SECRET", Secret: true,
 			About: "the secret of a client that was registered by hand",
 		},

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -30,10 +31,14 @@ type expandedServer struct {
 	isolated  bool       // command is bubblewrap, and args have the command that it runs
 }
 
-// expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
-func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expandedServer, error) {
+// expandServer fills in ${VAR}, ${VAR:-default} and ${keyring:NAME} in every text of s that may hold them.
+func expandServer(s upstream.Server, lookup func(string) (string, bool), secret func(string) (string, error)) (
+	*expandedServer, error,
+) {
 	x := &expandedServer{redact: &redactor{}}
-	e := expander{server: s.Name, lookup: lookup, local: s.ReachedBy() == upstream.Stdio, redact: x.redact}
+	e := expander{
+		server: s.Name, lookup: lookup, secret: secret, local: s.ReachedBy() == upstream.Stdio, redact: x.redact,
+	}
 	x.command = e.expandField("command", s.Command)
 	for i, a := range s.Args {
 		x.args = append(x.args, e.expandField(fmt.Sprintf("args[%d]", i), a))
@@ -59,14 +64,14 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 }
 
 // CheckVariables returns the Invalid error with which a start of a server would end at once, because a variable that it
-// refers to is not set or its envFile cannot be read; nil if there is none.
+// refers to is not set or its envFile cannot be read; nil if there is none. It does not ask the keyring.
 func CheckVariables(s upstream.Server, lookup func(string) (string, bool)) error {
 	_, err := expandServer(s, func(name string) (string, bool) {
 		if strings.HasPrefix(name, userPrefix) { // each user stores one
 			return "value", true
 		}
 		return lookup(name)
-	})
+	}, func(string) (string, error) { return "", nil })
 	return err
 }
 
@@ -74,6 +79,7 @@ func CheckVariables(s upstream.Server, lookup func(string) (string, bool)) error
 type expander struct {
 	server string
 	lookup func(string) (string, bool)
+	secret func(string) (string, error) // nil finds none
 	local  bool // the server is a process, which has no credentials of users
 	redact *redactor
 	err    error // the first one
@@ -126,7 +132,7 @@ func (e *expander) expandField(field, s string) string {
 		if strings.HasPrefix(name, userPrefix) && (e.local || !strings.HasPrefix(field, headerField)) {
 			return "", false
 		}
-		v, ok := e.lookup(name)
+		v, ok := e.findValue(field, name)
 		if ok {
 			e.redact.replaceWith(v, "${"+name+"}")
 		}
@@ -161,8 +167,37 @@ func (e *expander) userError(field string, err error) error {
 	return out
 }
 
+// findValue returns the value of a variable, or of a secret of the keyring, whose name begins with keyring:. A secret that
+// cannot be read makes the start fail.
+func (e *expander) findValue(field, name string) (string, bool) {
+	key, isSecret := strings.CutPrefix(name, keyringPrefix)
+	if !isSecret {
+		return e.lookup(name)
+	}
+	if e.secret == nil || e.err != nil {
+		return "", false
+	}
+	value, err := e.secret(key)
+	var known *tool.Error
+	if errors.As(err, &known) {
+		code := known.Code
+		if code == tool.NotFound { // the configuration is wrong, and no server is missing
+			code = tool.Invalid
+		}
+		e.err = &tool.Error{
+			Code: code, Op: "start server", Msg: fmt.Sprintf("server %q: %s: %s", e.server, field, known.Msg),
+			Hint: known.Hint,
+		}
+	}
+	return value, err == nil
+}
+
+// keyringPrefix begins the names of secrets that the keyring has, in ${keyring:NAME}.
+const keyringPrefix = "keyring:"
+
 // expandText replaces ${NAME} by a variable's value and ${NAME:-default} by the default where the variable is unset or
-// empty. It also accepts what other clients write, see variableValue. A $ without a brace, and a brace that is never
+// empty; lookup also gets the names that begin with keyringPrefix. It also accepts what other clients write, see
+// variableValue. A $ without a brace, and a brace that is never
 // closed, stand for themselves. Values are not expanded again.
 func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
@@ -183,7 +218,7 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 			name = variableValue(name)
 			own = name
 		}
-		if !variableName(own) {
+		if key, ok := strings.CutPrefix(name, keyringPrefix); !variableName(own) && (!ok || key == "") {
 			return "", fmt.Errorf("${%s} does not name a variable", truncateText(inner, 60))
 		}
 		if ofUser && hasFallback {

@@ -62,6 +62,8 @@ type Options struct {
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil finds
 	// none.
 	LookupEnv func(name string) (string, bool)
+	// Secret returns the secret of a name, for ${keyring:NAME} in configurations. Nil finds none.
+	Secret func(name string) (string, error)
 	// EnvNames lists the variables that LookupEnv finds. Child processes also inherit those of proxies, npm, nvm and uv
 	// among them. Nil lists none.
 	EnvNames func() []string

@@ -55,7 +55,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	case file == "":
 		return invalid("cannot be logged in to: there is no folder for its tokens")
 	}
-	x, err := expandServer(u.cfg, g.opts.LookupEnv)
+	x, err := expandServer(u.cfg, g.opts.LookupEnv, g.opts.Secret)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ type connectionHints struct {
 // not know. The returned hints include what this start showed. ctx ends the attempt, not the session. The caller runs
 // watchEnd on the session.
 func (d *dialer) openSession(ctx context.Context, known connectionHints) (*session, connectionHints, error) {
-	x, err := expandServer(d.cfg, d.opts.LookupEnv)
+	x, err := expandServer(d.cfg, d.opts.LookupEnv, d.opts.Secret)
 	if err != nil {
 		return nil, known, err
 	}

@@ -32,22 +32,37 @@ func (s *Service) Server(name string) (one upstream.Server, inFile bool, err err
 // and starts nothing. The error is Invalid for a server that could never be reached, for one that is in the
 // configuration file, and, unless replace is set, if another one has its name.
 func (s *Service) PutServer(ctx context.Context, server upstream.Server, replace bool) (replaced bool, err error) {
-	if err := sources.CheckServer(server); err != nil {
+	old, err := s.checkPut(server, replace)
+	if err != nil {
 		return false, err
+	}
+	if err := s.SaveServers(ctx, []upstream.Server{server}); err != nil || old == nil {
+		return old != nil, err
+	}
+	s.dropSecrets(*old)
+	return true, nil
+}
+
+// checkPut returns the server that a server would replace, nil if none, or why PutServer refuses it.
+func (s *Service) checkPut(server upstream.Server, replace bool) (old *upstream.Server, err error) {
+	if err := sources.CheckServer(server); err != nil {
+		return nil, err
 	}
 	if err := s.checkStored("store server", server.Name); err != nil {
-		return false, err
+		return nil, err
 	}
 	stored := s.Catalog.Servers()
-	if i := slices.IndexFunc(stored, isNamed(server.Name)); i >= 0 && !SameServer(stored[i], server) {
-		if replaced = true; !replace {
-			return false, &tool.Error{
-				Code: tool.Invalid, Op: "add server", Msg: "there is another server named " + server.Name,
-				Hint: "choose another name, or give --replace",
-			}
+	i := slices.IndexFunc(stored, isNamed(server.Name))
+	if i < 0 || SameServer(stored[i], server) {
+		return nil, nil
+	}
+	if !replace {
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "add server", Msg: "there is another server named " + server.Name,
+			Hint: "choose another name, or give --replace",
 		}
 	}
-	return replaced, s.SaveServers(ctx, []upstream.Server{server})
+	return &stored[i], nil
 }
 
 // checkStored returns an Invalid error for a server of the configuration file, which only people change.
@@ -66,8 +81,8 @@ func isNamed(name string) func(upstream.Server) bool {
 	return func(one upstream.Server) bool { return one.Name == name }
 }
 
-// plainReference is a value that only refers to a variable, maybe after the name of a scheme, as "Bearer ${TOKEN}".
-var plainReference = regexp.MustCompile(`^([A-Za-z]{1,12} )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+// plainReference is a value that only refers to a variable or to a secret of the keyring, maybe after the name of a scheme, as "Bearer ${TOKEN}".
+var plainReference = regexp.MustCompile(`^([A-Za-z]{1,12} )?\$\{(keyring:[^}]+|[A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // HideSecrets returns a server with redact.Mark in place of what may be secret: of the environment and the headers
 // everything that does not just refer to a variable, of arguments and the URL what looks like a secret.

@@ -19,6 +19,7 @@ import (
 	"tooldex/embed"
 	"tooldex/gateway"
 	"tooldex/index"
+	"tooldex/internal/keyring"
 	"tooldex/learn"
 	"tooldex/metrics"
 	"tooldex/search"
@@ -85,6 +86,7 @@ type Service struct {
 	model   catalog.Model   // makes tools searchable, or will once the chosen embedder has taken over
 	chosen  *chosenEmbedder // the model in place of the built-in one; nil for that
 	limited tool.Searcher   // Engine, limited to what the processors can do at once
+	secrets *keyring.Ring
 	states  upstreamStates
 	stop    func() // ends background work; nil if there is none
 }
@@ -120,6 +122,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if s.Credentials, err = openCredentials(s.dir, s.Config().Credentials); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.secrets = s.openKeyring()
 	err = s.openStore(ctx)
 	if errors.Is(err, store.ErrDamaged) && o.Repair != nil {
 		if err = o.Repair(ctx, err); err == nil {
@@ -305,7 +308,11 @@ func (s *Service) RemoveServer(ctx context.Context, name string) error {
 	if err := s.checkStored("remove server", name); err != nil {
 		return err
 	}
+	removed, _, found := s.Server(name)
 	_, err := s.Catalog.Remove(ctx, name)
+	if err == nil && found == nil {
+		s.dropSecrets(removed)
+	}
 	switch {
 	case tool.CodeOf(err) == tool.NotFound:
 		return unknownServer("remove", name)
@@ -390,7 +397,7 @@ func (s *Service) gatewayOptions(o gateway.Options) gateway.Options {
 	o.Logger, o.Version, o.AllowPrivate = s.o.Logger, s.o.Version, s.Config().AllowPrivate
 	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
 	o.Dir = s.UpstreamDir()
-	o.LookupEnv, o.EnvNames = config.LookupEnv, config.EnvNames
+	o.LookupEnv, o.EnvNames, o.Secret = config.LookupEnv, config.EnvNames, s.secrets.Get
 	if s.Credentials != nil {
 		o.Users = userCredentials{s.Credentials}
 	}

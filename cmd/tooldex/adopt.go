@@ -118,14 +118,7 @@ func (a *app) warnAdopted(list []clients.Found) {
 			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect here\n", name,
 				makePrintable(strings.Join(l.Lost, ", ")))
 		}
-		var f addFlags
-		for _, key := range sortedKeys(l.Entry.Server.Env) {
-			f.env = append(f.env, key+"="+l.Entry.Server.Env[key])
-		}
-		for _, key := range sortedKeys(l.Entry.Server.Headers) {
-			f.headers = append(f.headers, key+": "+l.Entry.Server.Headers[key])
-		}
-		f.warnSecrets(a.stderr)
+		a.warnSecrets(service.PlainSecrets(l.Entry.Server))
 	}
 }
 

@@ -105,7 +105,7 @@ func (a *app) callTool(ctx context.Context, views *service.Views, view *service.
 ) error {
 	// With --json - standard input holds the arguments, so it cannot carry an answer.
 	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && isTerminal(a.stdin) {
-		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
+		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments) + "\n\nMake it?"); !call.Confirmed {
 			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: confirm.Declined}
 			views.Audit.Refused(ctx, t.Name, call, err)
 			return err
@@ -135,7 +135,7 @@ func (a *app) callTool(ctx context.Context, views *service.Views, view *service.
 
 // saysYes asks the person at the terminal. Only y and yes count; the end of input is a no.
 func (a *app) saysYes(question string) bool {
-	fmt.Fprintf(a.stderr, "%s\n\nMake it? [y/N] ", makePrintable(question))
+	fmt.Fprintf(a.stderr, "%s [y/N] ", makePrintable(question))
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return err == nil && (answer == "y" || answer == "yes")

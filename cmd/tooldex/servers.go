@@ -36,7 +36,7 @@ type addFlags struct {
 	auth              []string
 	api               upstream.Server // what is only said of an API
 	noImport, replace bool
-	yes               bool // to a server of a registry
+	yes, keyring      bool // to a server of a registry; to keeping its secrets in the keyring
 }
 
 func newServersAdd(a *app) *cobra.Command {
@@ -45,8 +45,9 @@ func newServersAdd(a *app) *cobra.Command {
 		Use:   "add NAME URL | add NAME -- COMMAND [ARG...] | add NAME@registry | add NAME [URL] --openapi FILE|URL",
 		Short: "Add a server and import its tools",
 		Long: "Add a server and import its tools. Secrets are best given as ${VAR}: they are read from the environment when the\n" +
-			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'. NAME@registry adds a server that servers\n" +
-			"search lists, after it has shown what would run.",
+			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'. Secrets that are given as they are can be\n" +
+			"kept in the keyring (--keyring), and ${keyring:NAME} refers to them. NAME@registry adds a server that servers search\n" +
+			"lists, after it has shown what would run.",
 		Example: "  tooldex servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  tooldex servers add --transport http -H 'Authorization: Bearer ${TOKEN}' issues https://mcp.example.com/mcp",
 		Args: checkArgs(cobra.MinimumNArgs(1)),
@@ -60,12 +61,14 @@ func newServersAdd(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			f.warnSecrets(a.stderr)
 			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
 			defer a.close(s)
+			if server, err = a.moveSecrets(s, server, &f); err != nil {
+				return err
+			}
 			// The same server again is no error, so that scripts can be repeated.
 			verb := "added"
 			replaced, err := s.PutServer(cmd.Context(), server, f.replace)
@@ -96,6 +99,8 @@ func newServersAdd(a *app) *cobra.Command {
 		"network and memory=SIZE, with commas between them; or nothing")
 	fl.BoolVar(&f.noImport, "no-import", false, "only store the server; do not start it")
 	fl.BoolVar(&f.yes, "yes", false, "add a server of a registry without asking")
+	fl.BoolVar(&f.keyring, "keyring", false, "keep secrets that are given as they are in the keyring of this computer, or\n"+
+		"where there is none in files that only you can read")
 	fl.BoolVar(&f.replace, "replace", false, "replace another server of that name")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " +
@@ -140,7 +145,7 @@ func (f *addFlags) server(args []string) (upstream.Server, error) {
 	case len(f.headers) > 0:
 		return s, usageError{"headers are sent to a url, and a command has none", "give a command its secrets by -e"}
 	default:
-		s.Command, s.Args = args[1], args[2:]
+		s.Command, s.Args = args[1], slices.Concat(args[2:]) // nil for none, as it is stored
 	}
 	err := f.complete(&s)
 	return s, err
@@ -198,22 +203,31 @@ func splitPairs(words []string, sep, what string) (map[string]string, error) {
 	return out, nil
 }
 
-// warnSecrets warns of values that look secret by their names, and are stored in clear rather than as ${VAR}.
-func (f *addFlags) warnSecrets(w io.Writer) {
-	for _, word := range slices.Concat(f.env, f.headers) {
-		key, value, _ := strings.Cut(strings.Replace(word, ":", "=", 1), "=")
-		if value == "" || strings.Contains(value, "${") {
-			continue
-		}
-		lower := strings.ToLower(key)
-		for _, part := range []string{"token", "key", "secret", "password", "auth", "cookie"} {
-			if strings.Contains(lower, part) {
-				fmt.Fprintf(w, "warning: the value of %s is stored as it is; "+
-					"give it as '${VAR}' to have it read from the environment\n", makePrintable(key))
-				break
-			}
-		}
+// warnSecrets warns of the places of a server whose secrets are stored as they are.
+func (a *app) warnSecrets(places []string) {
+	for _, place := range places {
+		fmt.Fprintf(a.stderr, "warning: %s is stored as it is; give it as '${VAR}' to have it read from the environment, "+
+			"or add the server with --keyring\n", makePrintable(place))
 	}
+}
+
+// moveSecrets returns the server with its secrets in the keyring, if the flag says so or a person at a terminal agrees. It
+// warns of secrets that stay.
+func (a *app) moveSecrets(s *service.Service, server upstream.Server, f *addFlags) (upstream.Server, error) {
+	plain := service.PlainSecrets(server)
+	if len(plain) == 0 {
+		return server, nil
+	}
+	list := strings.Join(plain, ", ")
+	if !f.keyring && (!isTerminal(a.stdin) || !a.saysYes("keep "+list+" in the keyring of this computer?")) {
+		a.warnSecrets(plain)
+		return server, nil
+	}
+	moved, where, err := s.MoveSecrets(server, f.replace)
+	if err == nil {
+		fmt.Fprintf(a.stderr, "%s is kept in %s\n", makePrintable(list), strings.Join(where, ", "))
+	}
+	return moved, err
 }
 
 func newServersList(a *app) *cobra.Command {

@@ -52,6 +52,10 @@ var table = map[string]rule{
 	"internal/redact": {
 		doc: "Package redact hides secrets that people wrote into texts: behind the names that they are given, by the forms of known tokens, and in addresses.",
 	},
+	"internal/keyring": {
+		imports: []string{"tool", "internal/atomicfile"},
+		doc:     "Package keyring keeps secrets of servers in the keyring of the system, or in files where there is none.",
+	},
 	"internal/ssrf": {
 		imports: []string{"tool"},
 		doc:     "Package ssrf keeps what others send us to fetch away from private addresses.",
@@ -178,7 +182,7 @@ var table = map[string]rule{
 	"service": {
 		imports: []string{
 			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "credential", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
-			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "store/postgres", "trace", "trust", "validate",
+			"gateway", "index", "internal/atomicfile", "internal/keyring", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "store/postgres", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},
