@@ -80,7 +80,7 @@ type expander struct {
 	server string
 	lookup func(string) (string, bool)
 	secret func(string) (string, error) // nil finds none
-	local  bool // the server is a process, which has no credentials of users
+	local  bool                         // the server is a process, which has no credentials of users
 	redact *redactor
 	err    error // the first one
 }
