@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -113,61 +112,35 @@ func newServersAdd(a *app) *cobra.Command {
 
 // server builds a server from the arguments: a name, then a URL or a command with its arguments. Its errors are usage
 // errors.
-func (f *addFlags) server(args []string) (upstream.Server, error) {
+func (f *addFlags) server(args []string) (s upstream.Server, err error) {
 	if f.api.OpenAPI != "" {
-		s, err := sources.NewAPI(f.api, f.transport, args)
-		if err == nil {
-			err = f.complete(&s)
-		}
-		return s, asUsageError(err)
-	}
-	if len(args) < 2 {
-		return upstream.Server{}, usageError{"nothing says how to reach " + args[0], "add a url, -- and a command, or @registry to " +
-			"the name"}
-	}
-	s := upstream.Server{Name: args[0]}
-	transport := upstream.Transport(f.transport)
-	if transport != "" && !slices.Contains([]upstream.Transport{upstream.Stdio, upstream.HTTP, upstream.SSE}, transport) {
-		return s, usageError{fmt.Sprintf("unknown transport %q", f.transport), "use stdio, http or sse"}
-	}
-	s.Transport = transport
-	// The form of the argument decides, as long as --transport does not contradict it.
-	isURL := strings.HasPrefix(args[1], "http://") || strings.HasPrefix(args[1], "https://")
-	switch {
-	case isURL && transport != upstream.Stdio:
-		s.URL = args[1]
-		if len(args) > 2 {
-			return s, usageError{fmt.Sprintf("%q follows the url", args[2]), "a server at a url takes no arguments"}
-		}
-	case transport == upstream.HTTP || transport == upstream.SSE:
-		return s, usageError{fmt.Sprintf("%q is not a url", args[1]), "give http:// or https://, or leave " +
-			"--transport out for a command"}
-	case len(f.headers) > 0:
+		s, err = sources.NewAPI(f.api, f.transport, args)
+	} else if s, err = sources.NewServer(f.transport, args); err == nil && s.Command != "" && len(f.headers) > 0 {
 		return s, usageError{"headers are sent to a url, and a command has none", "give a command its secrets by -e"}
-	default:
-		s.Command, s.Args = args[1], slices.Concat(args[2:]) // nil for none, as it is stored
 	}
-	err := f.complete(&s)
-	return s, err
+	if err == nil {
+		err = f.complete(&s)
+	}
+	return s, asUsageError(err)
 }
 
 // complete adds what the flags say beside how the server is reached.
 func (f *addFlags) complete(s *upstream.Server) error {
-	env, err := splitPairs(f.env, "=", "environment variable")
+	env, err := sources.ParsePairs(f.env, "=", "environment variable")
 	if err != nil {
-		return err
+		return asUsageError(err)
 	}
-	headers, err := splitPairs(f.headers, ":", "header")
+	headers, err := sources.ParsePairs(f.headers, ":", "header")
 	if err != nil {
-		return err
+		return asUsageError(err)
+	}
+	if s.Auth, err = sources.ParsePairs(f.auth, "=", "security scheme"); err != nil {
+		return asUsageError(err)
 	}
 	if f.isolate != "" {
 		if s.Isolate, err = upstream.ParseIsolation(f.isolate); err != nil {
 			return asUsageError(err)
 		}
-	}
-	if s.Auth, err = splitPairs(f.auth, "=", "security scheme"); err != nil {
-		return err
 	}
 	s.Dir, s.Env, s.Headers = f.dir, mergeMaps(s.Env, env), mergeMaps(s.Headers, headers)
 	return asUsageError(sources.CheckServer(*s))
@@ -180,27 +153,6 @@ func mergeMaps(of, more map[string]string) map[string]string {
 	}
 	maps.Copy(of, more)
 	return of
-}
-
-// splitPairs splits words at the first sep. A variable without a value, as in -e VAR, refers to the variable of that
-// name in the environment of tooldex.
-func splitPairs(words []string, sep, what string) (map[string]string, error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	out := make(map[string]string, len(words))
-	for _, w := range words {
-		key, value, ok := strings.Cut(w, sep)
-		key = strings.TrimSpace(key)
-		switch {
-		case key == "" || !ok && sep != "=":
-			return nil, usageError{fmt.Sprintf("%s %q has no name", what, w), "give NAME" + sep + "VALUE"}
-		case !ok:
-			value = "${" + key + "}"
-		}
-		out[key] = strings.TrimSpace(value)
-	}
-	return out, nil
 }
 
 // warnSecrets warns of the places of a server whose secrets are stored as they are.
