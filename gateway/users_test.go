@@ -98,7 +98,9 @@ func startBank(t *testing.T) *bank {
 
 // bankServer is the server of one session of a user.
 func bankServer(user string) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "bank", Version: "1"}, &mcp.ServerOptions{HasResources: true})
+	s := mcp.NewServer(&mcp.Implementation{Name: "bank", Version: "1"}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+	})
 	var mu sync.Mutex
 	note := "nothing"
 	add := func(name string, f func(context.Context, *mcp.CallToolRequest) string) {

@@ -83,32 +83,39 @@ func remoteAddress(source string) *url.URL {
 // IsRemote reports whether a source is an address and no file.
 func IsRemote(source string) bool { return remoteAddress(source) != nil }
 
-// read returns the bytes of the description.
+// read returns the bytes of the description, from a file if at is nil.
 func (o *Options) read(ctx context.Context, at *url.URL) ([]byte, error) {
-	var from io.ReadCloser
-	if at == nil {
-		f, err := os.Open(o.Source)
-		if err != nil {
-			return nil, o.invalid("its description cannot be read", "correct the path in openapi", err)
-		}
-		from = f
-	} else {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
-		if err != nil {
-			return nil, o.invalid("the address of its description is wrong", "correct openapi", err)
-		}
-		req.Header.Set("Accept", "application/json, application/yaml, */*;q=0.1")
-		resp, err := (&http.Client{Transport: o.Transport(at)}).Do(req)
-		if err != nil {
-			return nil, o.unreachable(fmt.Sprintf("its description at %s cannot be fetched", at.Host), err)
-		}
-		from = resp.Body
-		if resp.StatusCode != http.StatusOK {
-			_ = from.Close()
-			return nil, o.unreachable(fmt.Sprintf("its description at %s was answered with %s", at.Host, resp.Status), nil)
-		}
+	if at != nil {
+		return o.fetch(ctx, at)
 	}
-	defer func() { _ = from.Close() }()
+	f, err := os.Open(o.Source)
+	if err != nil {
+		return nil, o.invalid("its description cannot be read", "correct the path in openapi", err)
+	}
+	defer func() { _ = f.Close() }()
+	return o.readAll(f)
+}
+
+// fetch returns the bytes of a description that lies elsewhere.
+func (o *Options) fetch(ctx context.Context, at *url.URL) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, o.invalid("the address of its description is wrong", "correct openapi", err)
+	}
+	req.Header.Set("Accept", "application/json, application/yaml, */*;q=0.1")
+	resp, err := (&http.Client{Transport: o.Transport(at)}).Do(req)
+	if err != nil {
+		return nil, o.unreachable(fmt.Sprintf("its description at %s cannot be fetched", at.Host), err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, o.unreachable(fmt.Sprintf("its description at %s was answered with %s", at.Host, resp.Status), nil)
+	}
+	return o.readAll(resp.Body)
+}
+
+// readAll reads a description, up to its largest size.
+func (o *Options) readAll(from io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, maxDescription+1))
 	if err != nil {
 		return nil, o.unreachable("its description cannot be read", err)

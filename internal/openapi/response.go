@@ -20,9 +20,8 @@ import (
 const maxRefusal = 4 << 10
 
 // result returns the answer to a call. An answer of 400 and more is an error of the tool, with the status and the
-// beginning of the body.
+// beginning of the body. The caller closes the body.
 func (a *API) result(one *operation, resp *http.Response) (*mcp.CallToolResult, error) {
-	defer func() { _ = resp.Body.Close() }()
 	limit := a.o.MaxResponse
 	if resp.StatusCode >= 300 {
 		limit = maxRefusal

@@ -53,6 +53,7 @@ func (a *API) call(ctx context.Context, one *operation, arguments json.RawMessag
 	if err != nil {
 		return nil, failure(req.URL.Host, err)
 	}
+	defer func() { _ = resp.Body.Close() }()
 	return a.result(one, resp)
 }
 
