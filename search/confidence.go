@@ -47,7 +47,9 @@ func (e *Engine) estimateConfidence(a request, full string, r *scored, order []i
 	if !comparable {
 		asks, fits, first = weighWithoutCosines()
 	}
-	if j.asks = asks.probability(&j.evidence); e.o.Base == nil {
+	asked := j.evidence
+	asked[evCosine] = max(asked[evCosine], nearTieCosine(order, s))
+	if j.asks = asks.probability(&asked); e.o.Base == nil {
 		j.asks = 1 // without knowledge of what people ask for, every text is taken for a request
 	}
 	j.probability, j.first = j.asks*fits.probability(&j.evidence), j.asks*first.probability(&j.evidence)
@@ -60,6 +62,26 @@ func (e *Engine) estimateConfidence(a request, full string, r *scored, order []i
 		j.asks, j.probability, j.first = 1, 1, 1
 	}
 	return j
+}
+
+// nearTie is the share of the highest fused score from which a tool ranks as high as the first, and tied how many tools
+// are looked at.
+const (
+	nearTie = .95
+	tied    = 5
+)
+
+// nearTieCosine returns the highest cosine of the request and a tool that ranks about as high as the first. Which of
+// them is first is chance, and whether a text asks for a tool at all must not depend on it.
+func nearTieCosine(order []int32, s *scratch) float64 {
+	first := order[0]
+	most := s.cosines[first]
+	for _, i := range order[1:min(len(order), tied)] {
+		if s.fused[i] >= nearTie*s.fused[first] {
+			most = max(most, s.cosines[i])
+		}
+	}
+	return float64(most)
 }
 
 // logistic is a logistic regression over the evidence.

@@ -69,7 +69,9 @@ func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) e
 	case <-s.turn:
 		defer func() { s.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return s.timeoutError(ctx.Err())
+	}
+	if err := ctx.Err(); err != nil { // also where it was this goroutine's turn
+		return s.timeoutError(err)
 	}
 	var held *os.File
 	// It applies to this goroutine alone, on which fn runs.
