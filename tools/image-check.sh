@@ -53,7 +53,7 @@ done
 image=$("${buildah[@]}" from --pull-never localhost/tooldex)
 files=$("${buildah[@]}" mount "$image")
 bytes=$(du -sb "$files" | cut -f1)
-[ "$bytes" -lt 66000000 ] || fail "the image has $bytes bytes, want less than 60000000"
+[ "$bytes" -lt 66000000 ] || fail "the image has $bytes bytes, want less than 66000000"
 passed "the image has $bytes bytes"
 
 config() { "${buildah[@]}" inspect --type image --format "{{.Docker.Config.$1}}" localhost/tooldex; }
