@@ -114,14 +114,14 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 	if len(raw) > 0 && x.m.Base != nil && x.lender == nil {
 		x.lender = x.m.Base.Lender(x.m.Encoder)
 	}
-	done, texts := 0, map[store.TextHash]embed.Document{}
+	done := 0
 	for part := range chunksOfServers(raw, analysisChunk) {
-		read, err := x.analyseTools(ctx, x.lender, part, rivals, made)
+		texts, err := x.analyseTools(ctx, x.lender, part, rivals, made)
+		if err == nil && !x.embedLater {
+			err = x.embedMissing(ctx, part, texts, have, made)
+		}
 		if err != nil {
 			return made, err
-		}
-		for _, d := range read {
-			texts[hashText(&d)] = d
 		}
 		done += len(part)
 		progress(done, len(raw))
@@ -129,7 +129,7 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 	if x.embedLater {
 		return made, nil
 	}
-	return made, x.embedMissing(ctx, entries, texts, have, made)
+	return made, x.embedMissing(ctx, entries, nil, have, made)
 }
 
 // analyseTools analyses the tools of part on all processors, stores the encoded results in made.lent, and returns the
@@ -212,8 +212,8 @@ func (x *searchable) addGeneratedVectors(t *tool.Tool, loan *knowledge.Loan) {
 }
 
 // embedMissing adds to made.vectors the vectors that neither have nor made has. Each text is embedded once. texts has
-// those that were read already, since reading the texts of a tool takes longer than embedding them.
-func (x *searchable) embedMissing(ctx context.Context, entries []entry, texts map[store.TextHash]embed.Document,
+// the text of each entry, or is nil: reading the texts of a tool takes longer than embedding them.
+func (x *searchable) embedMissing(ctx context.Context, entries []entry, texts []embed.Document,
 	have, made *derived,
 ) error {
 	if x.m.Embedder == nil {
@@ -226,7 +226,7 @@ func (x *searchable) embedMissing(ctx context.Context, entries []entry, texts ma
 		hashes []store.TextHash
 	)
 	seen := map[store.TextHash]bool{}
-	for _, e := range entries {
+	for i, e := range entries {
 		if e.held {
 			continue
 		}
@@ -235,13 +235,15 @@ func (x *searchable) embedMissing(ctx context.Context, entries []entry, texts ma
 			b = have.lent[e.hash]
 		}
 		h, _ := textOf(b)
-		if _, ok := have.vectors[h]; (!ok || have.model != made.model) && !seen[h] {
+		_, had := have.vectors[h]
+		if _, ok := made.vectors[h]; !ok && (!had || have.model != made.model) && !seen[h] {
 			seen[h] = true
-			text, ok := texts[h]
-			if !ok {
-				text = knowledge.ToolText(e.tool)
+			if texts != nil {
+				docs = append(docs, texts[i])
+			} else {
+				docs = append(docs, knowledge.ToolText(e.tool))
 			}
-			docs, hashes = append(docs, text), append(hashes, h)
+			hashes = append(hashes, h)
 		}
 	}
 	for start := 0; start < len(docs); start += analysisChunk {
