@@ -156,10 +156,9 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 		Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
-	if isolate, err := parseIsolation(name, e.Isolate); err != nil {
+	var err error
+	if v.Isolate, err = parseIsolation(name, e.Isolate); err != nil {
 		return v, err
-	} else if isolate != nil {
-		v.Isolate = isolate
 	}
 	braceReferences(v.Env)
 	braceReferences(v.Headers)
