@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -56,21 +55,7 @@ func fill(t *testing.T, file string) {
 // asks is a request for preferences to be stored, and its answer.
 func (m *mortal) asks(t *testing.T, body string) (status int, answer string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPut, m.base+"/api/tools/preferences", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(b)
+	return askWith(t, m.base, "", http.MethodPut, "/api/tools/preferences", body)
 }
 
 // TestDiskThatTakesNothing serves from a disk that is full, and from one that is read-only: searches are answered from
