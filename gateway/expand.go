@@ -167,8 +167,8 @@ func (e *expander) userError(field string, err error) error {
 	return out
 }
 
-// findValue returns the value of a variable, or of a secret of the keyring, whose name begins with keyring:. A secret that
-// cannot be read makes the start fail.
+// findValue returns the value of a variable, or of a secret of the keyring, whose name begins with keyring:. A secret
+// that cannot be read makes the start fail.
 func (e *expander) findValue(field, name string) (string, bool) {
 	key, isSecret := strings.CutPrefix(name, keyringPrefix)
 	if !isSecret {
@@ -197,8 +197,8 @@ const keyringPrefix = "keyring:"
 
 // expandText replaces ${NAME} by a variable's value and ${NAME:-default} by the default where the variable is unset or
 // empty; lookup also gets the names that begin with keyringPrefix. It also accepts what other clients write, see
-// variableValue. A $ without a brace, and a brace that is never
-// closed, stand for themselves. Values are not expanded again.
+// variableValue. A $ without a brace, and a brace that is never closed, stand for themselves. Values are not expanded
+// again.
 func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {

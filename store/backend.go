@@ -26,7 +26,7 @@ type Backend interface {
 	// ReadHead returns the generation together with the stamp of that state and the servers.
 	ReadHead(ctx context.Context) (Head, error)
 	// Changed receives a value soon after another process has changed something, so that a caller need not wait for its
-	// next look. It may miss changes. It is nil, and never receives, where the backend has no means to tell.
+	// next look. It may miss changes. It is nil, and never receives, for a backend that does not report changes.
 	Changed() <-chan struct{}
 
 	// Load reads all of one moment, without the preferences, what was learned and what was counted.
@@ -77,5 +77,5 @@ func (s *Store) Size(context.Context) (int64, error) {
 // Close does nothing: no operation leaves the file open.
 func (s *Store) Close() error { return nil }
 
-// Changed returns nil: a file does not tell of changes. Ask for the [Store.Generation] instead.
+// Changed returns nil: a file does not report changes. Ask for the [Store.Generation] instead.
 func (s *Store) Changed() <-chan struct{} { return nil }
