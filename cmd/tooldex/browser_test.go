@@ -348,7 +348,7 @@ func one(selector, text string) string {
 func (p *page) click(selector, text string) {
 	p.t.Helper()
 	el := one(selector, text)
-	p.until(el)
+	p.until(`(e => e && !e.disabled)(` + el + `)`)
 	var at struct{ X, Y float64 }
 	p.eval(`(() => { const e = `+el+`; e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`, &at)
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
