@@ -22,8 +22,9 @@ func (g *Gateway) Start(ctx context.Context, server string) error {
 	return u.withSession(ctx, usage{counts: true}, func(*session, *caller) (bool, error) { return false, nil })
 }
 
-// Stop stops a server and returns when it has ended. Its running calls fail as Unavailable. Only the next call, listing
-// or Start starts it again, even if it is configured to run all the time. The error is NotFound for an unknown server.
+// Stop stops a server and returns when it has ended. Its running calls fail as Unavailable. Only the next call or Start
+// starts it again, even if it is configured to run all the time; a listing until then fails. The error is NotFound for
+// an unknown server.
 func (g *Gateway) Stop(server string) error {
 	u, err := g.upstreamNamed(server)
 	if err != nil {
@@ -58,7 +59,7 @@ func (g *Gateway) upstreamNamed(server string) (*Upstream, error) {
 }
 
 // stopByRequest ends the session, after waiting for a start that is under way. The upstream is not marked as stopped,
-// so that the next use starts it. Clearing lastErr makes the status show a server that is configured, not one that
+// so that the next call starts it, but as halted: the listing that follows a start must not undo the stop. Clearing lastErr makes the status show a server that is configured, not one that
 // failed.
 func (u *Upstream) stopByRequest() {
 	u.mu.Lock()
@@ -69,7 +70,7 @@ func (u *Upstream) stopByRequest() {
 	}
 	u.mu.Lock()
 	s := u.session
-	u.session, u.lastErr, u.failed = nil, nil, upstream.Status{}
+	u.session, u.lastErr, u.failed, u.halted = nil, nil, upstream.Status{}, true
 	u.mu.Unlock()
 	if s != nil {
 		u.record.addLine(upstream.FromGateway, "stopped by hand")

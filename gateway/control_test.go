@@ -70,6 +70,28 @@ func TestStopEndsCalls(t *testing.T) {
 	}
 }
 
+// The listing that a start announces may come after a stop. It does not start the server again; a call does.
+func TestStoppedServerIsNotListed(t *testing.T) {
+	g := startGateway(t, Options{}, self(t, "s", "sdk"))
+	up, _ := g.Upstream("s")
+	if _, err := up.Tools(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Stop("s"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := up.Tools(t.Context()); tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), "stopped by hand") {
+		t.Errorf("the listing ends with %v", err)
+	}
+	if st := stateOf(g, "s"); st == upstream.Running || st == upstream.Failed {
+		t.Errorf("it is %s", st)
+	}
+	call(t, g, "s/pid", "")
+	if _, err := up.Tools(t.Context()); err != nil {
+		t.Errorf("after a call: %v", err)
+	}
+}
+
 // A start by hand does not wait for the pause after a failure, and the log tells the reason of each.
 func TestStartAfterFailure(t *testing.T) {
 	g := startGateway(t, Options{firstBackoff: time.Hour}, self(t, "s", "exit"))

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -119,7 +120,7 @@ func TestToolsOfOtherSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("with a client that can be asked", g, []string{"ask", "plain"}, nil)
-	if err := g.Stop("asking"); err != nil {
+	if err := errors.Join(g.Stop("asking"), g.Start(t.Context(), "asking")); err != nil {
 		t.Fatal(err)
 	}
 	check("after a restart", g, []string{"plain"}, []string{"ask"})

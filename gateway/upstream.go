@@ -48,6 +48,7 @@ type Upstream struct {
 	tools     int                // how many the last listing had
 	listed    bool               // a listing has succeeded
 	stopped   bool               // for good, by Set or Close
+	halted    bool               // by hand, until the next call or Start
 	kept      bool               // it is to run all the time
 	active    int                // calls and listings that run or wait
 	used      time.Time          // when a call last ended, or the server was started
@@ -97,8 +98,8 @@ func (u *Upstream) Name() string { return u.cfg.Name }
 
 // Tools asks the server for all of its tools, starting it if need be. Their schemas, _meta and icons hold the server's
 // own bytes. A name that comes twice counts once; tools without a name are left out. The slice and tools are the
-// caller's. What else the server offers is read along with them. Errors are those of [Gateway.Call]; a listing that
-// fails halfway returns none of it.
+// caller's. What else the server offers is read along with them. Errors are those of [Gateway.Call], and Unavailable for
+// a server that was stopped by [Gateway.Stop]; a listing that fails halfway returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	tools, _, err := u.ListTools(ctx)
 	return tools, err
@@ -115,7 +116,9 @@ func (u *Upstream) ListTools(ctx context.Context) (tools []*tool.Tool, hidden []
 		}
 		return retry, err
 	})
-	u.recordListing(ctx, err)
+	if !errors.Is(err, errHalted) {
+		u.recordListing(ctx, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +173,8 @@ func (u *Upstream) callTimeout() time.Duration {
 }
 
 // withSession runs f on a session, on behalf of a client. If f reports that the server did not accept the request,
-// because it ended since or no longer knows the session, f runs once more on a new one.
+// because it ended since or no longer knows the session, f runs once more on a new one, unless the server was stopped
+// by hand meanwhile.
 func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *caller) (retry bool, err error)) error {
 	who := u.beginUse(by)
 	defer u.endUse(who, by)
@@ -185,7 +189,7 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 			return err
 		}
 		u.dropSession(s, err)
-		if !again {
+		if !again || u.isHalted() {
 			return err
 		}
 		u.logger.Debug("upstream did not take a request; connecting anew", "error", err)
@@ -195,7 +199,7 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 // acquireSession returns a live session, starting the server if it has none. When ctx ends, the start continues for
 // others.
 func (u *Upstream) acquireSession(ctx context.Context, by usage) (*session, error) {
-	a, s, err := u.joinOrStart(by.client)
+	a, s, err := u.joinOrStart(by)
 	if a == nil {
 		return s, err
 	}
@@ -211,15 +215,15 @@ func (u *Upstream) acquireSession(ctx context.Context, by usage) (*session, erro
 }
 
 // joinOrStart returns the live session, or else the pending start, which it begins if there is none.
-func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, error) {
+func (u *Upstream) joinOrStart(by usage) (*pendingStart, *session, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.stopped {
 		return nil, nil, u.goneError()
 	}
 	if s := u.session; s != nil && s.isAlive() {
-		if !u.needsNewSession(s, client) {
-			if client != nil {
+		if !u.needsNewSession(s, by.client) {
+			if by.client != nil {
 				s.used.Store(true)
 			}
 			return nil, s, nil
@@ -228,14 +232,35 @@ func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, er
 		u.running.Go(s.close)
 	}
 	if u.starting == nil {
+		if u.halted && !by.counts {
+			return nil, nil, u.haltedError()
+		}
 		if wait := time.Until(u.notBefore); wait > 0 {
 			return nil, nil, u.pausedError(wait)
 		}
 		a := &pendingStart{done: make(chan struct{}), urgent: make(chan struct{})}
-		u.starting = a
-		u.running.Go(func() { u.runStart(a, client) })
+		u.starting, u.halted = a, false
+		u.running.Go(func() { u.runStart(a, by.client) })
 	}
 	return u.starting, nil, nil
+}
+
+// errHalted is the cause of a listing's error after the server was stopped by hand.
+var errHalted = errors.New("stopped by hand")
+
+// haltedError returns the error of a listing after the server was stopped by hand.
+func (u *Upstream) haltedError() error {
+	return &tool.Error{
+		Code: tool.Unavailable, Op: "list tools", Msg: fmt.Sprintf("server %q does not run", u.cfg.Name),
+		Hint: "start it, or call one of its tools", Err: errHalted,
+	}
+}
+
+// isHalted reports whether the server was stopped by hand and not used since.
+func (u *Upstream) isHalted() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.halted
 }
 
 // pausedError returns the error of a use in the pause after a failed start, with the reason of that. u.mu is held.
