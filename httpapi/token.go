@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -62,13 +63,15 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 			s.setChallenge(c, token != "", err)
 			return err
 		}
-		ctx := access.WithPrincipal(r.Context(), grant.Principal)
-		if isStream(c) {
-			var end context.CancelFunc
-			ctx, end = endWithToken(ctx, grant)
-			defer end()
+		r = r.WithContext(access.WithPrincipal(r.Context(), grant.Principal))
+		if !isStream(c) {
+			grant.Expires = time.Time{} // an answer that takes a while may come after the end of an access token
 		}
+		ctx, end := endWithToken(r.Context(), grant)
+		defer end()
 		c.SetRequest(r.WithContext(ctx))
+		// What comes after must see whether the client disconnected, not that this context was cancelled.
+		defer c.SetRequest(r)
 		if grant.View != (access.View{}) && s.o.ServerFor != nil {
 			inner, err := s.o.ServerFor(grant.View)
 			if err != nil {
@@ -76,8 +79,19 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			c.Set(answererKey, inner)
 		}
-		return next(c)
+		err = next(c)
+		if cause := context.Cause(ctx); err != nil && errors.Is(cause, access.ErrToken) {
+			s.setChallenge(c, true, cause) // whatever error the end of the context became
+			return cause
+		}
+		return err
 	}
+}
+
+// errTokenEnded ends what is under way with a token that is revoked or expires.
+var errTokenEnded = &tool.Error{
+	Code: tool.Denied, Op: "check token", Msg: "the token was revoked or has expired while the request was under way",
+	Hint: "send another token", Err: access.ErrToken,
 }
 
 // bearerToken returns the token of a request, or "" if there is none. Two Authorization headers are an error, since
@@ -100,20 +114,20 @@ func bearerToken(r *http.Request) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
-// endWithToken returns a context for a stream, which ends when its token expires or is revoked.
+// endWithToken returns a context for a request, which ends with errTokenEnded when its token expires or is revoked.
 func endWithToken(ctx context.Context, grant access.Grant) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	unlink, stop := func() bool { return true }, cancel
+	ctx, cancel := context.WithCancelCause(ctx)
+	unlink, stop := func() bool { return true }, func() {}
 	if grant.Alive != nil {
-		unlink = context.AfterFunc(grant.Alive, cancel)
+		unlink = context.AfterFunc(grant.Alive, func() { cancel(errTokenEnded) })
 	}
 	if !grant.Expires.IsZero() {
-		ctx, stop = context.WithDeadline(ctx, grant.Expires)
+		ctx, stop = context.WithDeadlineCause(ctx, grant.Expires, errTokenEnded)
 	}
 	return ctx, func() {
 		unlink()
 		stop()
-		cancel()
+		cancel(nil)
 	}
 }
 
