@@ -365,6 +365,11 @@ func TestProblems(t *testing.T) {
 		"no JSON":        {"POST", "/search", `query=a`, 400, "invalid", "is not JSON: invalid character 'q'"},
 		"cut JSON":       {"POST", "/search", `{"query":`, 400, "invalid", "ends before its JSON does"},
 		"two bodies":     {"POST", "/search", `{"query":"a"}{}`, 400, "invalid", "more than one JSON value"},
+		"a key twice":    {"POST", "/search", `{"query":"a","Query":"b"}`, 400, "invalid", `the key "Query" twice`},
+		"an argument twice": {
+			"POST", "/api/tools/files/write_file/call", `{"arguments":{"path":"a","path":"b"}}`, 400, "invalid",
+			`the key "path" twice`,
+		},
 		"unknown field": {
 			"POST", "/search", `{"query":"a","lmit":3}`, 400, "invalid",
 			"lmit is not a known field",

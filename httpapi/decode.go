@@ -63,6 +63,9 @@ func readBody(c echo.Context, v any) error {
 	if err := orderedjson.CheckBounds(body, orderedjson.MaxDepth, orderedjson.MaxValues); err != nil {
 		return err
 	}
+	if err := orderedjson.CheckKeys(body); err != nil {
+		return err
+	}
 	return decodeStrict(body, v)
 }
 
