@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"tooldex/tool"
 )
 
 // lookalikes pairs letters of other scripts with the Latin ones that they look the same as in most typefaces. It
@@ -64,6 +66,16 @@ var alike = strings.NewReplacer("1", "l", "|", "l", "0", "o", "5", "s", "rn", "m
 // nameAppearance returns the skeleton of a name with 1 and l, 0 and o, 5 and s, rn and m, vv and w made the same.
 func nameAppearance(name string) string {
 	return alike.Replace(nameSkeleton(name))
+}
+
+// nameAppearances returns how a name looks when it is folded. A capital I looks like a small l, though folding makes it
+// a small i: a name that has one has a second appearance.
+func nameAppearances(name string) []string {
+	out := []string{nameAppearance(tool.Fold(name))}
+	if strings.Contains(name, "I") {
+		out = append(out, nameAppearance(tool.Fold(strings.ReplaceAll(name, "I", "l"))))
+	}
+	return out
 }
 
 // mixesScripts reports whether a word has Latin letters and letters of another script, and all of the others look like

@@ -46,11 +46,17 @@ func (n *neighbours) add(tools []*tool.Tool) {
 	for _, t := range tools {
 		r, f := ref{t.Server, t.Name}, tool.Fold(t.Name)
 		same := n.names[f]
-		if same == nil {
+		known := same != nil
+		if !known {
 			same = &namesakes{servers: map[string]bool{}}
 			n.names[f] = same
-			look := nameAppearance(f)
-			n.looks[look] = append(n.looks[look], f)
+		}
+		if !known || strings.Contains(t.Name, "I") { // another spelling of a known name may look otherwise
+			for _, look := range nameAppearances(t.Name) {
+				if !slices.Contains(n.looks[look], f) {
+					n.looks[look] = append(n.looks[look], f)
+				}
+			}
 		}
 		same.refs = append(same.refs, r)
 		same.servers[t.Server] = true
@@ -61,11 +67,16 @@ func (n *neighbours) add(tools []*tool.Tool) {
 				n.shapes[s] = append(n.shapes[s], f)
 			}
 		}
-		if a := nameAppearance(server); !slices.Contains(n.servers[a], t.Server) {
+		for i, a := range nameAppearances(t.Server) {
+			if slices.Contains(n.servers[a], t.Server) {
+				continue
+			}
 			n.servers[a] = append(n.servers[a], t.Server)
-			low := strings.ToLower(t.Server)
-			n.lower[low] = append(n.lower[low], t.Server)
-			n.addServer(server)
+			if i == 0 {
+				low := strings.ToLower(t.Server)
+				n.lower[low] = append(n.lower[low], t.Server)
+				n.addServer(server)
+			}
 		}
 	}
 }
@@ -122,16 +133,21 @@ func (w *work) checkNames() {
 		}
 	}
 	server, f := tool.Fold(t.Server), tool.Fold(t.Name)
-	alike := n.servers[nameAppearance(server)]
+	var alike []string
+	for _, a := range nameAppearances(t.Server) {
+		alike = append(alike, n.servers[a]...)
+	}
 	if i := slices.IndexFunc(alike, func(o string) bool { return tool.Fold(o) != server }); i >= 0 {
 		w.addFinding("lookalike", "server", t.Server+" looks like "+alike[i])
 	} else if other := n.closeServer(server); other != "" {
 		w.addFinding("similar", "server", t.Server+" is almost "+other)
 	}
-	for _, o := range n.looks[nameAppearance(f)] {
-		if r, ok := n.stranger(t.Server, f, o); ok {
-			w.addFinding("lookalike", "name", t.Name+" looks like "+r.String())
-			return
+	for _, a := range nameAppearances(t.Name) {
+		for _, o := range n.looks[a] {
+			if r, ok := n.stranger(t.Server, f, o); ok {
+				w.addFinding("lookalike", "name", t.Name+" looks like "+r.String())
+				return
+			}
 		}
 	}
 	if r, ok := n.joined[f]; ok && r.server != t.Server && !strings.Contains(server, tool.Fold(r.server)) {

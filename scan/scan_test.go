@@ -153,7 +153,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestNeighbours(t *testing.T) {
-	s := New(town(&tool.Tool{Server: "mine", Name: "read_back"}))
+	s := New(town(&tool.Tool{Server: "mine", Name: "read_back"}, &tool.Tool{Server: "shop", Name: "listItems"}))
 	for name, c := range map[string]struct {
 		server, name, description string
 		want                      []string
@@ -162,6 +162,12 @@ func TestNeighbours(t *testing.T) {
 		"another spelling":         {"gitea", "createIssue", "Creates an issue.", nil},
 		"a plural":                 {"gitea", "create_issues", "Creates issues.", nil},
 		"a digit for a letter":     {"mine", "send_emai1", "Sends.", []string{"lookalike name"}},
+		"a capital I for an l":     {"mine", "send_emaiI", "Sends.", []string{"lookalike name"}},
+		"rn for an m":              {"mine", "send_ernail", "Sends.", []string{"lookalike name"}},
+		"a server with an I":       {"gmaiI", "ping", "Pings.", []string{"lookalike server"}},
+		"a server with an rn":      {"grnail", "ping", "Pings.", []string{"lookalike server"}},
+		"a capital I of its own":   {"mine", "mergeItems", "Merges.", nil},
+		"an l for a capital I":     {"mine", "list_ltems", "Lists.", []string{"lookalike name"}},
 		"swapped letters":          {"mine", "delete_flie", "Deletes.", []string{"similar name"}},
 		"another script":           {"mine", "cre\u0430te_issue", "Creates.", []string{"mixed name", "lookalike name"}},
 		"a server's name":          {"githuh", "ping", "Pings.", []string{"similar server"}},
