@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/audit"
+	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
 )
@@ -187,7 +188,7 @@ func (a *app) auditLines(records []audit.Record) error {
 		if err != nil {
 			return fmt.Errorf("write record: %w", err)
 		}
-		fmt.Fprintln(a.stdout, string(b))
+		fmt.Fprintln(a.stdout, sanitize.EscapeObeyed(string(b)))
 	}
 	return nil
 }

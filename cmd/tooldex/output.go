@@ -3,13 +3,15 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"tooldex/internal/sanitize"
 )
 
 // print writes v to stdout as JSON or YAML, or calls table with stdout. table may be nil for the other formats only.
@@ -23,11 +25,17 @@ func (a *app) print(v any, table func(io.Writer) error) error {
 	return table(a.stdout)
 }
 
+// writeJSON writes v with escapes for what a terminal would obey, which stands in texts of servers.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, sanitize.EscapeObeyed(b.String()))
+	return err
 }
 
 // writeYAML converts v by way of JSON, so that both formats have the same names in the same order.
@@ -42,12 +50,14 @@ func writeYAML(w io.Writer, v any) error {
 	if err != nil {
 		return fmt.Errorf("write yaml: %w", err)
 	}
-	enc := yaml.NewEncoder(w)
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	if err := enc.Encode(node); err != nil {
+	if err := errors.Join(enc.Encode(node), enc.Close()); err != nil {
 		return fmt.Errorf("write yaml: %w", err)
 	}
-	return enc.Close()
+	_, err = io.WriteString(w, sanitize.EscapeObeyed(out.String()))
+	return err
 }
 
 // yamlNode reads the next JSON value. Members keep their order and numbers their digits, which a map and a float64
@@ -76,6 +86,11 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 		}
 		_, err := dec.Token()
 		return node, err
+	case string:
+		if strings.IndexFunc(v, sanitize.IsObeyed) >= 0 { // escapes need quotation marks
+			node.Kind, node.Tag, node.Value, node.Style = yaml.ScalarNode, "!!str", v, yaml.DoubleQuotedStyle
+			return node, nil
+		}
 	}
 	return node, node.Encode(token)
 }
@@ -105,19 +120,5 @@ func printing(text string) func(io.Writer) error {
 	}
 }
 
-// makePrintable drops what could rewrite a terminal or reorder a line: control characters but the line feed, and the
-// bidirectional overrides. A tab becomes a space.
-func makePrintable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n':
-			return r
-		case r == '\t':
-			return ' '
-		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f,
-			r == 0x61c:
-			return -1
-		}
-		return r
-	}, s)
-}
+// makePrintable drops what a terminal would obey.
+func makePrintable(s string) string { return sanitize.Printable(s) }

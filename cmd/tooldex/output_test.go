@@ -1,11 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -37,6 +43,35 @@ map: {}
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// TestObeyedCharactersAreEscaped holds that a terminal obeys nothing in JSON and YAML, and that both read back as what
+// they were.
+func TestObeyedCharactersAreEscaped(t *testing.T) {
+	const text = "a\u009b31mred\u0085b\x7f\u202egnp.exe\u2066\u200f\u061c\x1b[2J\ttab\nline: \\u202e # \"q\""
+	v := map[string]any{text: []any{text, json.RawMessage(`{"raw":"\u009b"}`)}, "plain": "данные بيانات"}
+	for name, c := range map[string]struct {
+		write func(io.Writer, any) error
+		read  func([]byte, any) error
+	}{
+		"json": {writeJSON, json.Unmarshal}, "yaml": {writeYAML, yaml.Unmarshal},
+	} {
+		var b strings.Builder
+		if err := c.write(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		if i := strings.IndexFunc(b.String(), sanitize.IsObeyed); i >= 0 {
+			t.Errorf("%s has %q", name, b.String()[i:])
+		}
+		var got map[string]any
+		if err := c.read([]byte(b.String()), &got); err != nil {
+			t.Fatalf("%s: %v in %s", name, err, b.String())
+		}
+		want := map[string]any{text: []any{text, map[string]any{"raw": "\u009b"}}, "plain": "данные بيانات"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
 }
 
