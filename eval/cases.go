@@ -27,6 +27,7 @@ type rawCase struct {
 	Relevant []string           `json:"relevant" yaml:"relevant"`
 	Mode     string             `json:"mode" yaml:"mode"`
 	AllOf    [][]string         `json:"all_of" yaml:"all_of"`
+	Steps    []rawStep          `json:"steps" yaml:"steps"`
 	Grades   map[string]float64 `json:"grades" yaml:"grades"`
 	Kind     string             `json:"kind" yaml:"kind"`
 	Lang     string             `json:"lang" yaml:"lang"`
@@ -35,6 +36,9 @@ type rawCase struct {
 	Near     bool               `json:"near" yaml:"near"` // the same, in short
 	Reviewed *bool              `json:"reviewed" yaml:"reviewed"`
 }
+
+// requestForm is the hint for a request of another form.
+const requestForm = `a request is like {"query": "TEXT", "relevant": ["NAME"]}, a step of one like {"tools": ["NAME"]}`
 
 // caseID is a string that may be written as a number.
 type caseID string
@@ -92,7 +96,7 @@ func (r *caseReader) readJSONLines(f io.Reader) error {
 	return eachLine(f, r.file, func(line int, b []byte) error {
 		var raw rawCase
 		if err := json.Unmarshal(b, &raw); err != nil {
-			return badLine(r.file, line, "request cannot be read", "", err)
+			return badLine(r.file, line, "request cannot be read", requestForm, err)
 		}
 		return r.addCase(&raw, line)
 	})
@@ -119,7 +123,7 @@ func (r *caseReader) readYAML(f io.Reader) error {
 	for i := range doc.Queries {
 		var raw rawCase
 		if err := doc.Queries[i].Decode(&raw); err != nil {
-			return badLine(r.file, doc.Queries[i].Line, "request cannot be read", "", err)
+			return badLine(r.file, doc.Queries[i].Line, "request cannot be read", requestForm, err)
 		}
 		if err := r.addCase(&raw, doc.Queries[i].Line); err != nil {
 			return err
@@ -178,6 +182,11 @@ func (r *caseReader) checkCase(raw *rawCase) (*Case, error) {
 			return nil, errors.New("all_of has an empty group")
 		}
 		c.AllOf = append(c.AllOf, names)
+	}
+	if raw.Steps != nil {
+		if err := r.readSteps(c, raw); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.readGrades(c, raw.Grades); err != nil {
 		return nil, err

@@ -139,14 +139,41 @@ func pairOutcomes(a, b *Report) (pairs []paired, unpaired int) {
 	return pairs, unpaired + len(inA)
 }
 
-// compareMetrics returns a Difference for each metric that was measured, in the order of metrics. pairs is not empty.
+// compareMetrics returns a Difference for each metric that both reports measured, in the order of metrics. Those of
+// steps are over the tasks that have them. pairs is not empty.
 func compareMetrics(pairs []paired) []Difference {
+	var whole, steps []Metric
+	for _, d := range defined {
+		if d.ofSteps {
+			steps = append(steps, d.metric)
+		} else {
+			whole = append(whole, d.metric)
+		}
+	}
+	out := compareSome(pairs, whole)
+	tasks := slices.DeleteFunc(slices.Clone(pairs), func(p paired) bool { return !p.measured(stepsAt(1)) })
+	if len(tasks) > 0 {
+		out = append(out, compareSome(tasks, steps)...)
+	}
+	return out
+}
+
+// measured reports whether both outcomes have a metric.
+func (p paired) measured(m Metric) bool {
+	_, inA := p.a.Scores[m]
+	_, inB := p.b.Scores[m]
+	return inA && inB
+}
+
+// compareSome returns a Difference for each of these metrics that was measured. pairs is not empty, and all have the
+// same ones.
+func compareSome(pairs []paired, metrics []Metric) []Difference {
 	n := len(pairs)
 	var out []Difference
 	var deltas [][]float64 // by metric, then request
-	for _, m := range metricList() {
-		if _, ok := pairs[0].a.Scores[m]; !ok {
-			continue // deeper than the ranking
+	for _, m := range metrics {
+		if !pairs[0].measured(m) {
+			continue // deeper than the ranking, or unknown to the version that wrote a report
 		}
 		d, of := Difference{Metric: m}, make([]float64, n)
 		for i, p := range pairs {

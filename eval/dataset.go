@@ -33,7 +33,10 @@ type Case struct {
 	Relevant []string // without repeats; empty if no tool serves
 	Any      bool     // one of Relevant is enough
 	// AllOf holds, for a request with several needs, the tools that meet each: one of every group is wanted.
-	AllOf    [][]string
+	AllOf [][]string
+	// Steps holds the request of each step of a task, in the order of AllOf, whose groups are then the tools of the
+	// steps. It is nil where only the whole task is put.
+	Steps    []string
 	Grades   map[string]float64 // how well each tool serves, 0 or more; nil means all of Relevant equally
 	Kind     string
 	Lang     string
@@ -81,8 +84,8 @@ var caseFiles = [...]string{"queries.jsonl", "queries.yaml", "queries.yml"}
 // as name#2 if not; Label gives the set's own name for both, and Notes says so.
 //
 // Errors are NotFound for a file that is not there, and otherwise Invalid with file and line: JSON that cannot be read,
-// a tool without a name, a request without text or labels, that names an unknown tool or an ID twice, a line over 16
-// MiB.
+// a tool without a name, a request without text or labels, that names an unknown tool or an ID twice, a task whose
+// steps name no tools or only in part have requests, a line over 16 MiB.
 func Load(dir string) (*Dataset, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

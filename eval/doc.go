@@ -23,8 +23,10 @@
 //     Kekäläinen, Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002, with the discount that
 //     trec_eval uses), at most 1. The gain is the label's grade, or 1 for a relevant tool without one. All tools with a gain stand
 //     in the best order, also in mode "any".
-//   - complete@10: 1 if every need is met by the first ten: one tool of each all_of group, or else any of R in mode
-//     "any", or else all of R.
+//   - complete@k: 1 if every need is met by the first k: one tool of each all_of group or step, or else any of R in
+//     mode "any", or else all of R.
+//   - steps@k: of a task whose steps have requests of their own, 1 if every step has one of its tools among the first k
+//     of the answer to its request. The mean is over such tasks.
 //   - auroc: the chance that the first score of a request that a tool serves is higher than that of one that none
 //     serves, ties counting half.
 //
@@ -32,8 +34,8 @@
 //
 // # Files
 //
-// dataset.go, cases.go and tools.go read a set, and runfile.go the answers of other software. run.go collects answers;
-// metrics.go, abstain.go and calibration.go score them, and report.go collects the figures. compare.go sets two reports
+// dataset.go, cases.go, steps.go and tools.go read a set, and runfile.go the answers of other software. run.go collects answers;
+// metrics.go, needs.go, abstain.go and calibration.go score them, and report.go collects the figures. compare.go sets two reports
 // side by side with intervals from bootstrap.go; gate.go checks figures, and conclusion.go says in a sentence what they
 // mean. text.go, html.go (with charts.go and plots.go), junit.go and reportfile.go write reports.
 package eval

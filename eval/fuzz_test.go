@@ -57,6 +57,8 @@ func FuzzLoadCases(f *testing.F) {
 	f.Add("- {id: 1, query: q, relevant: [a]}\n- {query: r, grades: {b: .5}}", true)
 	f.Add("queries: &x\n- <<: {query: a}\n  relevant: [b]", true)
 	f.Add("a: &a [*a]", true)
+	f.Add(`{"query":"q","steps":[{"tools":["a"],"query":"r"},{"tools":["b","a"],"query":"s"}]}`, false)
+	f.Add("- {query: q, steps: [{tools: [a]}, {tools: [b], query: r}]}", true)
 	f.Fuzz(func(t *testing.T, cases string, isYAML bool) {
 		file := "queries.jsonl"
 		if isYAML {

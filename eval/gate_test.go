@@ -18,7 +18,7 @@ func TestParseGate(t *testing.T) {
 		{"paraphrase:hit@5=.8", Gate{Kind: "paraphrase", Metric: "hit@5", Bound: .8}},
 		{" MRR >= 0.5 ", Gate{Kind: "", Metric: metricMRR, Bound: .5}},
 		{"a:b: nDCG@10=1", Gate{Kind: "a:b", Metric: metricNDCG, Bound: 1}},
-		{"server-hinted:complete@10=0", Gate{Kind: "server-hinted", Metric: metricComplete, Bound: 0}},
+		{"server-hinted:complete@10=0", Gate{Kind: "server-hinted", Metric: completeAt(10), Bound: 0}},
 		{"near_miss:auroc=.75", Gate{Kind: "near_miss", Metric: metricAUROC, Bound: .75}},
 	}
 	for _, tt := range tests {

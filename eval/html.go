@@ -151,7 +151,10 @@ func (m *htmlWriter) writeGates(verdicts []Verdict) {
 
 // writeKinds writes the main figures of each kind, with a bar for each. "-" stands for a metric that was not measured.
 func (m *htmlWriter) writeKinds(r *Report) {
-	shown := []Metric{recallAt(1), recallAt(5), recallAt(10), hitAt(5), metricMRR, metricNDCG, metricComplete}
+	shown := []Metric{recallAt(1), recallAt(5), recallAt(10), hitAt(5), metricMRR, metricNDCG, completeAt(5), completeAt(10)}
+	if r.All.Tasks > 0 {
+		shown = append(shown, stepsAt(1), stepsAt(5), stepsAt(10))
+	}
 	head := []string{"kind", "requests"}
 	for _, metric := range shown {
 		head = append(head, escapeText(string(metric)))
@@ -300,7 +303,8 @@ func (m *htmlWriter) writeRequests(cases []Outcome) {
 		m.writeFormat(", the worst %d here", shown)
 	}
 	m.writeFormat(". A request is missed without a right tool among the first five, " +
-		"or if it was answered with confidence though no tool serves it.</p>\n")
+		"or if it was answered with confidence though no tool serves it. A task is also missed if the request of one of " +
+		"its steps is. A request for several things has a place for each.</p>\n")
 	m.writeTable(rows, 1, 3, 4, 7)
 }
 
@@ -310,7 +314,7 @@ func (o *Outcome) tableCells() []string {
 	if !o.NoMatch {
 		wanted = strings.Join(o.Wanted, ", ")
 	}
-	place, score := formatPlace(o.Rank), "-"
+	place, score := o.placesText(), "-"
 	if o.NoMatch {
 		place = ""
 	}

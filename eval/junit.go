@@ -129,12 +129,17 @@ func (o *Outcome) junitTest(set string) junitCase {
 }
 
 // Missed says what is wrong with the answer to a request, and returns "" if nothing is: a right tool stands among the
-// first five, or no tool serves and the answer was not confident.
+// first five, also for each step with a request of its own, or no tool serves and the answer was not confident.
 func (o *Outcome) Missed() string {
 	switch {
 	case o.NoMatch && o.Confident != nil && *o.Confident:
 		return "no tool serves this, and the answer was confident"
-	case o.NoMatch || o.Rank > 0 && o.Rank <= junitDepth:
+	case o.NoMatch:
+		return ""
+	case o.isWithinFive():
+		if step := o.missedStep(); step > 0 {
+			return o.missedStepText(step)
+		}
 		return ""
 	case o.Rank == 0:
 		return "no right tool was found"

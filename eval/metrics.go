@@ -11,10 +11,9 @@ import (
 type Metric string
 
 const (
-	metricMRR      Metric = "mrr"
-	metricNDCG     Metric = "ndcg@10"
-	metricComplete Metric = "complete@10"
-	metricAUROC    Metric = "auroc" // of a whole report, so it is not among Metrics
+	metricMRR   Metric = "mrr"
+	metricNDCG  Metric = "ndcg@10"
+	metricAUROC Metric = "auroc" // of a whole report, so it is not among Metrics
 )
 
 // recallAt returns the metric of the share of relevant tools among the first k.
@@ -23,8 +22,14 @@ func recallAt(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
 // hitAt returns the metric of whether any relevant tool is among the first k.
 func hitAt(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
 
-// metricList lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k
-// for k of 1, 3, 5, 10 and 20, "mrr", "ndcg@10" and "complete@10".
+// completeAt returns the metric of whether the first k tools meet all needs of a request.
+func completeAt(k int) Metric { return Metric(fmt.Sprintf("complete@%d", k)) }
+
+// stepsAt returns the metric of whether every step of a task finds its tool among the first k for its own request.
+func stepsAt(k int) Metric { return Metric(fmt.Sprintf("steps@%d", k)) }
+
+// metricList lists what is measured, in the order of a report: recall@k and hit@k for k of 1, 3, 5, 10 and 20, "mrr",
+// "ndcg@10", complete@k for k of 5, 10 and 20, and of tasks whose steps have requests steps@k for k of 1, 5 and 10.
 func metricList() []Metric {
 	out := make([]Metric, 0, len(defined))
 	for _, d := range defined {
@@ -43,54 +48,72 @@ type Ranked struct {
 	Also  []string `json:"also,omitempty"` // the same tool on other servers, which the answer lists at this place
 }
 
-// definition says how a metric is computed at depth k for one case. A zero k means the whole ranking.
+// definition says how a metric is computed at depth k for one case. A zero k means the whole ranking. Metrics of steps
+// are only measured where a case has requests for its steps.
 type definition struct {
-	metric Metric
-	k      int
-	value  func(p *foundPlaces, k int) float64
+	metric  Metric
+	k       int
+	value   func(p *foundPlaces, k int) float64
+	ofSteps bool
 }
 
 // defined lists the metrics in the order of reports. It is read-only.
 var defined = [...]definition{
-	{recallAt(1), 1, (*foundPlaces).recallAt},
-	{recallAt(3), 3, (*foundPlaces).recallAt},
-	{recallAt(5), 5, (*foundPlaces).recallAt},
-	{recallAt(10), 10, (*foundPlaces).recallAt},
-	{recallAt(20), 20, (*foundPlaces).recallAt},
-	{hitAt(1), 1, (*foundPlaces).hitAt},
-	{hitAt(3), 3, (*foundPlaces).hitAt},
-	{hitAt(5), 5, (*foundPlaces).hitAt},
-	{hitAt(10), 10, (*foundPlaces).hitAt},
-	{hitAt(20), 20, (*foundPlaces).hitAt},
-	{metricMRR, 0, (*foundPlaces).reciprocalRank},
-	{metricNDCG, 10, (*foundPlaces).ndcgAt},
-	{metricComplete, 10, (*foundPlaces).completeAt},
+	{metric: recallAt(1), k: 1, value: (*foundPlaces).recallAt},
+	{metric: recallAt(3), k: 3, value: (*foundPlaces).recallAt},
+	{metric: recallAt(5), k: 5, value: (*foundPlaces).recallAt},
+	{metric: recallAt(10), k: 10, value: (*foundPlaces).recallAt},
+	{metric: recallAt(20), k: 20, value: (*foundPlaces).recallAt},
+	{metric: hitAt(1), k: 1, value: (*foundPlaces).hitAt},
+	{metric: hitAt(3), k: 3, value: (*foundPlaces).hitAt},
+	{metric: hitAt(5), k: 5, value: (*foundPlaces).hitAt},
+	{metric: hitAt(10), k: 10, value: (*foundPlaces).hitAt},
+	{metric: hitAt(20), k: 20, value: (*foundPlaces).hitAt},
+	{metric: metricMRR, value: (*foundPlaces).reciprocalRank},
+	{metric: metricNDCG, k: 10, value: (*foundPlaces).ndcgAt},
+	{metric: completeAt(5), k: 5, value: (*foundPlaces).completeAt},
+	{metric: completeAt(10), k: 10, value: (*foundPlaces).completeAt},
+	{metric: completeAt(20), k: 20, value: (*foundPlaces).completeAt},
+	{metric: stepsAt(1), k: 1, value: (*foundPlaces).stepsAt, ofSteps: true},
+	{metric: stepsAt(5), k: 5, value: (*foundPlaces).stepsAt, ofSteps: true},
+	{metric: stepsAt(10), k: 10, value: (*foundPlaces).stepsAt, ofSteps: true},
 }
 
-// scoreCase scores one ranking, which was asked for to the given depth, and returns the places of the relevant tools,
-// ascending. Both results are nil for a case that no tool serves.
-func scoreCase(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
+// scoreCase scores one answer, which was asked for to the given depth, and returns the places of the relevant tools,
+// ascending, and of the needs of a request for several things. All are nil for a case that no tool serves.
+func scoreCase(c *Case, a *Answer, depth int) (s Scores, at []int, needs []Need) {
 	if c.NoMatch() {
-		return nil, nil
+		return nil, nil, nil
 	}
-	p := placesOf(c, ranked[:min(len(ranked), depth)])
+	p := placesOf(c, a, depth)
 	s = make(Scores, len(defined))
 	for _, d := range defined {
-		if d.k <= depth {
+		if d.k <= depth && (!d.ofSteps || c.Steps != nil) {
 			s[d.metric] = d.value(p, d.k)
 		}
 	}
-	return s, p.relevantPlaces()
+	return s, p.relevantPlaces(), p.needs(a)
 }
 
 // foundPlaces holds the place of each tool of a ranking, from 1, at its first mention.
 type foundPlaces struct {
-	c  *Case
-	at map[string]int
+	c     *Case
+	at    map[string]int
+	steps []*foundPlaces // of the answers to the requests of the steps; empty where nothing was answered
 }
 
-// placesOf indexes a ranking by tool; the tools of Also are at the place of the one that lists them.
-func placesOf(c *Case, ranked []Ranked) *foundPlaces {
+// placesOf indexes the rankings of an answer by tool, each to the given depth.
+func placesOf(c *Case, a *Answer, depth int) *foundPlaces {
+	p := rankingPlaces(c, a.Ranked, depth)
+	for _, ranked := range a.Steps {
+		p.steps = append(p.steps, rankingPlaces(c, ranked, depth))
+	}
+	return p
+}
+
+// rankingPlaces indexes one ranking by tool; the tools of Also are at the place of the one that lists them.
+func rankingPlaces(c *Case, ranked []Ranked, depth int) *foundPlaces {
+	ranked = ranked[:min(len(ranked), depth)]
 	p := &foundPlaces{c: c, at: make(map[string]int, len(ranked))}
 	for i, r := range ranked {
 		p.addPlace(r.Name, i+1)
@@ -142,7 +165,12 @@ func (p *foundPlaces) recallAt(k int) float64 {
 
 // hitAt returns 1 if any relevant tool is among the first k, else 0.
 func (p *foundPlaces) hitAt(k int) float64 {
-	return boolScore(slices.ContainsFunc(p.c.Relevant, func(name string) bool { return p.isWithin(name, k) }))
+	return boolScore(p.hasOneOf(p.c.Relevant, k))
+}
+
+// hasOneOf reports whether one of these tools is among the first k.
+func (p *foundPlaces) hasOneOf(names []string, k int) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return p.isWithin(name, k) })
 }
 
 // reciprocalRank returns 1 / the place of the first relevant tool, 0 if none was found.
@@ -205,7 +233,7 @@ func (p *foundPlaces) completeAt(k int) float64 {
 	switch {
 	case len(p.c.AllOf) > 0:
 		for _, group := range p.c.AllOf {
-			if !slices.ContainsFunc(group, func(name string) bool { return p.isWithin(name, k) }) {
+			if !p.hasOneOf(group, k) {
 				return 0
 			}
 		}
@@ -215,6 +243,16 @@ func (p *foundPlaces) completeAt(k int) float64 {
 	}
 	for _, name := range p.c.Relevant {
 		if !p.isWithin(name, k) {
+			return 0
+		}
+	}
+	return 1
+}
+
+// stepsAt returns 1 if every step finds one of its tools among the first k for its own request.
+func (p *foundPlaces) stepsAt(k int) float64 {
+	for i, group := range p.c.AllOf {
+		if i >= len(p.steps) || !p.steps[i].hasOneOf(group, k) {
 			return 0
 		}
 	}

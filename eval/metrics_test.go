@@ -24,6 +24,12 @@ func ranking(names string) []Ranked {
 	return out
 }
 
+// scoreRanking scores an answer that is only a ranking.
+func scoreRanking(c *Case, ranked []Ranked, depth int) (Scores, []int) {
+	s, at, _ := scoreCase(c, &Answer{Ranked: ranked}, depth)
+	return s, at
+}
+
 func TestMeasure(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -41,7 +47,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": 0, "recall@3": 1. / 3, "recall@5": 2. / 3, "recall@10": 2. / 3, "recall@20": 2. / 3,
 				"hit@1": 0, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": .5, "ndcg@10": .4982, "complete@10": 0,
+				"mrr": .5, "ndcg@10": .4982, "complete@5": 0, "complete@10": 0, "complete@20": 0,
 			},
 			first: 2,
 		},
@@ -52,7 +58,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": 0, "recall@3": 1, "recall@5": 1, "recall@10": 1, "recall@20": 1,
 				"hit@1": 0, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": 1. / 3, "ndcg@10": .3066, "complete@10": 1,
+				"mrr": 1. / 3, "ndcg@10": .3066, "complete@5": 1, "complete@10": 1, "complete@20": 1,
 			},
 			first: 3,
 		},
@@ -67,7 +73,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": 1. / 3, "recall@3": 1. / 3, "recall@5": 1. / 3, "recall@10": 1. / 3, "recall@20": 2. / 3,
 				"hit@1": 1, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": 1, "ndcg@10": .4693, "complete@10": 0,
+				"mrr": 1, "ndcg@10": .4693, "complete@5": 0, "complete@10": 0, "complete@20": 1,
 			},
 			first: 1,
 		},
@@ -79,7 +85,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": 0, "recall@3": 2. / 3, "recall@5": 2. / 3, "recall@10": 2. / 3, "recall@20": 2. / 3,
 				"hit@1": 0, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": .5, "ndcg@10": .5307, "complete@10": 1,
+				"mrr": .5, "ndcg@10": .5307, "complete@5": 1, "complete@10": 1, "complete@20": 1,
 			},
 			first: 2,
 		},
@@ -94,7 +100,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": .5, "recall@3": 1, "recall@5": 1, "recall@10": 1, "recall@20": 1,
 				"hit@1": 1, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": 1, "ndcg@10": .6885, "complete@10": 1,
+				"mrr": 1, "ndcg@10": .6885, "complete@5": 1, "complete@10": 1, "complete@20": 1,
 			},
 			first: 1,
 		},
@@ -109,7 +115,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": 0, "recall@3": 1, "recall@5": 1, "recall@10": 1, "recall@20": 1,
 				"hit@1": 0, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": .5, "ndcg@10": .8597, "complete@10": 1,
+				"mrr": .5, "ndcg@10": .8597, "complete@5": 1, "complete@10": 1, "complete@20": 1,
 			},
 			first: 2,
 		},
@@ -120,7 +126,7 @@ func TestMeasure(t *testing.T) {
 			want: Scores{
 				"recall@1": .5, "recall@3": .5, "recall@5": 1, "recall@10": 1, "recall@20": 1,
 				"hit@1": 1, "hit@3": 1, "hit@5": 1, "hit@10": 1, "hit@20": 1,
-				"mrr": 1, "ndcg@10": .8772, "complete@10": 1,
+				"mrr": 1, "ndcg@10": .8772, "complete@5": 1, "complete@10": 1, "complete@20": 1,
 			},
 			first: 1,
 		},
@@ -128,7 +134,8 @@ func TestMeasure(t *testing.T) {
 			name: "nothing found", c: Case{Relevant: []string{"a"}}, ranked: "", depth: 50,
 			want: Scores{
 				"recall@1": 0, "recall@3": 0, "recall@5": 0, "recall@10": 0, "recall@20": 0,
-				"hit@1": 0, "hit@3": 0, "hit@5": 0, "hit@10": 0, "hit@20": 0, "mrr": 0, "ndcg@10": 0, "complete@10": 0,
+				"hit@1": 0, "hit@3": 0, "hit@5": 0, "hit@10": 0, "hit@20": 0, "mrr": 0, "ndcg@10": 0,
+				"complete@5": 0, "complete@10": 0, "complete@20": 0,
 			},
 		},
 		{
@@ -145,7 +152,7 @@ func TestMeasure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, at := scoreCase(&tt.c, ranking(tt.ranked), tt.depth)
+			got, at := scoreRanking(&tt.c, ranking(tt.ranked), tt.depth)
 			first := append(at, 0)[0]
 			if diff := cmp.Diff(tt.want, got, near); diff != "" {
 				t.Errorf("scores (-want +got):\n%s", diff)
@@ -165,9 +172,9 @@ func TestNDCGOfManyRelevant(t *testing.T) {
 		names = append(names, "t"+strconv.Itoa(i))
 	}
 	c.Relevant = names
-	got, _ := scoreCase(&c, ranking(strings.Join(names, " ")), 50)
+	got, _ := scoreRanking(&c, ranking(strings.Join(names, " ")), 50)
 	if diff := cmp.Diff(Scores{"ndcg@10": 1, "complete@10": 0, "recall@10": 10. / 14}, Scores{
-		"ndcg@10": got[metricNDCG], "complete@10": got[metricComplete], "recall@10": got[recallAt(10)],
+		"ndcg@10": got[metricNDCG], "complete@10": got[completeAt(10)], "recall@10": got[recallAt(10)],
 	}, near); diff != "" {
 		t.Error(diff)
 	}
@@ -199,7 +206,7 @@ func TestMetricsProperties(t *testing.T) {
 	depths := []int{1, 3, 5, 10, 20}
 	for range 3000 {
 		c, ranked := randomCase(rng)
-		s, at := scoreCase(&c, ranked, 50)
+		s, at := scoreRanking(&c, ranked, 50)
 		first := append(at, 0)[0]
 		if !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) {
 			t.Fatalf("places %v", at)
@@ -222,7 +229,7 @@ func TestMetricsProperties(t *testing.T) {
 		}
 		// The order of labels is not information.
 		slices.Reverse(c.Relevant)
-		if again, _ := scoreCase(&c, ranked, 50); !cmp.Equal(s, again) {
+		if again, _ := scoreRanking(&c, ranked, 50); !cmp.Equal(s, again) {
 			t.Fatalf("scores depend on the order of labels:\n%s", cmp.Diff(s, again))
 		}
 	}
@@ -242,9 +249,9 @@ func TestMetricsRewardPromotion(t *testing.T) {
 		if at == 0 || slices.Contains(c.Relevant, ranked[at-1].Name) {
 			continue
 		}
-		before, _ := scoreCase(&c, ranked, 50)
+		before, _ := scoreRanking(&c, ranked, 50)
 		ranked[at-1], ranked[at] = ranked[at], ranked[at-1]
-		after, _ := scoreCase(&c, ranked, 50)
+		after, _ := scoreRanking(&c, ranked, 50)
 		for m := range before {
 			if after[m] < before[m] {
 				t.Fatalf("%s falls from %v to %v when %s goes up in %v", m, before[m], after[m], c.Relevant[0], ranked)
@@ -269,14 +276,14 @@ func TestTwinsShareAPlace(t *testing.T) {
 		{"both", []string{"a", "b"}, Scores{"recall@3": 1, "mrr": .5, "ndcg@10": 2 / (math.Log2(3) + 1)}},
 		{"one that stands before on its own", []string{"x"}, Scores{"recall@1": 1, "mrr": 1, "ndcg@10": 1}},
 	} {
-		got, _ := scoreCase(&Case{Relevant: tt.relevant}, ranked, 50)
+		got, _ := scoreRanking(&Case{Relevant: tt.relevant}, ranked, 50)
 		for m, want := range tt.want {
 			if math.Abs(got[m]-want) > 1e-12 {
 				t.Errorf("%s: %s is %v, want %v", tt.name, m, got[m], want)
 			}
 		}
 	}
-	got, _ := scoreCase(&Case{Relevant: []string{"a", "b"}}, []Ranked{{Name: "a", Also: []string{"b"}}}, 50)
+	got, _ := scoreRanking(&Case{Relevant: []string{"a", "b"}}, []Ranked{{Name: "a", Also: []string{"b"}}}, 50)
 	if got[metricNDCG] != 1 {
 		t.Errorf("two tools at the first place: ndcg@10 %v", got[metricNDCG])
 	}

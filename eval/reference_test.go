@@ -62,7 +62,7 @@ func TestMetricsAgainstOtherSoftware(t *testing.T) {
 			seen[name] = true
 			ties += int(boolScore(i > 0 && rc.Scores[i] == rc.Scores[i-1]))
 		}
-		got, _ := scoreCase(&c, ranked, 50)
+		got, _ := scoreRanking(&c, ranked, 50)
 		for m, want := range rc.Want {
 			if math.Abs(got[m]-want) > 1e-12 {
 				t.Errorf("case %d, %v in %v: %s is %v, ranx has %v", n, rc.Grades, rc.Ranked, m, got[m], want)

@@ -37,6 +37,7 @@ type Report struct {
 type Summary struct {
 	Kind      string   `json:"kind,omitempty"` // "" for all
 	Queries   int      `json:"queries"`
+	Tasks     int      `json:"tasks,omitempty"`     // of these, whose steps have requests: what steps@k is the mean of
 	Confident *float64 `json:"confident,omitempty"` // share answered with confidence; nil if the answers did not say
 	Scores    Scores   `json:"scores"`              // nil without requests
 
@@ -49,6 +50,7 @@ type Outcome struct {
 	Query     string   `json:"query,omitempty"`
 	Kind      string   `json:"kind,omitempty"`
 	NoMatch   bool     `json:"noMatch,omitempty"`   // no tool serves it
+	Needs     []Need   `json:"needs,omitempty"`     // of a request for several things, in the order of its labels
 	Rank      int      `json:"rank,omitempty"`      // of the first relevant tool; 0 if none was found
 	Places    []int    `json:"places,omitempty"`    // of all relevant tools that were found, ascending
 	Confident *bool    `json:"confident,omitempty"` // nil if the answer did not say
@@ -60,6 +62,8 @@ type Outcome struct {
 	// Help says what would make a missed request find its tool. The caller fills it in; see package inspect.
 	Help   string   `json:"help,omitempty"`
 	Ranked []Ranked `json:"-"` // best first
+	// Steps is as Ranked, for the request of each step.
+	Steps [][]Ranked `json:"-"`
 
 	// not in a report file, so zero in one that was read
 	nearMiss bool
@@ -101,7 +105,7 @@ func (r *Report) Answers() []Answer {
 	out := make([]Answer, len(r.Cases))
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		out[i] = Answer{c.ID, c.Ranked, c.Confident}
+		out[i] = Answer{c.ID, c.Ranked, c.Confident, c.Steps}
 	}
 	return out
 }
@@ -114,7 +118,7 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 	for i, c := range cases {
 		out := Outcome{
 			ID: c.ID, Query: c.Query, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident,
-			Ranked:   answers[i].Ranked,
+			Ranked: answers[i].Ranked, Steps: answers[i].Steps,
 			nearMiss: c.NearMiss, top: topScore(answers[i].Ranked),
 		}
 		if !c.NoMatch() {
@@ -123,7 +127,7 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 		if len(out.Ranked) > 0 {
 			out.First, out.FirstScore = out.Ranked[0].Name, out.Ranked[0].Score
 		}
-		out.Scores, out.Places = scoreCase(c, out.Ranked, o.Limit)
+		out.Scores, out.Places, out.Needs = scoreCase(c, &answers[i], o.Limit)
 		if len(out.Places) > 0 {
 			out.Rank = out.Places[0]
 		}
@@ -133,9 +137,9 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 		r.Unreviewed += int(boolScore(c.Unreviewed))
 		// A tool that the set does not know is wrong for every request. A count of them shows that set and catalogue
 		// differ.
-		for _, ranked := range out.Ranked {
-			if !d.known[ranked.Name] {
-				r.Strangers++
+		for _, list := range append([][]Ranked{out.Ranked}, out.Steps...) {
+			for _, ranked := range list {
+				r.Strangers += int(boolScore(!d.known[ranked.Name]))
 			}
 		}
 		r.Cases[i] = out
@@ -167,20 +171,28 @@ func (r *Report) summarizeKinds() {
 	slices.SortFunc(r.Kinds, func(a, b Summary) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
-// summaryOf returns the means of outcomes, all of which a tool serves. All have the same metrics, since they have one
-// depth.
+// summaryOf returns the means of outcomes, all of which a tool serves. All have one depth, and so the same metrics, but
+// for those of steps, which are means over the tasks with requests for their steps.
 func (r *Report) summaryOf(kind string, outcomes []*Outcome) Summary {
 	s := Summary{Kind: kind, Queries: len(outcomes), Confident: confidentRate(outcomes)}
 	if len(outcomes) == 0 {
 		return s
 	}
-	s.Scores = make(Scores, len(outcomes[0].Scores))
-	for m := range outcomes[0].Scores {
-		sum := 0.0
+	s.Scores = make(Scores, len(defined))
+	for _, d := range defined {
+		sum, n := 0.0, 0
 		for _, o := range outcomes {
-			sum += o.Scores[m]
+			if v, ok := o.Scores[d.metric]; ok {
+				sum, n = sum+v, n+1
+			}
 		}
-		s.Scores[m] = sum / float64(len(outcomes))
+		if n == 0 {
+			continue
+		}
+		s.Scores[d.metric] = sum / float64(n)
+		if d.ofSteps {
+			s.Tasks = n
+		}
 	}
 	s.curve = recallCurve(outcomes, r.Depth)
 	return s

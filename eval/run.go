@@ -169,8 +169,9 @@ func (a *runner) askAll(ctx context.Context) error {
 	return context.Cause(ctx) // nil unless a search failed or the caller's context ended
 }
 
-// askOne sends one request, and stores the answer at its index, so that workers share no lock. Cost is measured on a
-// search of its own, of the size that clients ask for; the ranking needs a deeper one.
+// askOne sends one request and those of its steps, and stores the answer at its index, so that workers share no lock.
+// Cost is measured on a search of its own, of the size that clients ask for; the ranking needs a deeper one. Steps cost
+// nothing here: time and tokens are those of the whole request.
 func (a *runner) askOne(ctx context.Context, i int) error {
 	q := tool.Query{Text: a.cases[i].Query, Mode: a.options.Mode, Limit: a.options.Limit, Detail: tool.DetailName}
 	if a.options.Answer > 0 {
@@ -190,16 +191,31 @@ func (a *runner) askOne(ctx context.Context, i int) error {
 		a.costs[i] = cost{took, 0, res.Degraded != ""}
 	}
 	confident := res.Confident // a pointer into res would keep all of it
-	ans := Answer{ID: a.cases[i].ID, Ranked: make([]Ranked, len(res.Tools)), Confident: &confident}
-	for j := range res.Tools {
-		h := &res.Tools[j]
-		ans.Ranked[j] = Ranked{Name: a.set.Label(h.ID), Score: h.Score}
-		for _, twin := range h.Duplicates {
-			ans.Ranked[j].Also = append(ans.Ranked[j].Also, a.set.Label(twin))
+	ans := Answer{ID: a.cases[i].ID, Ranked: a.rankedOf(res), Confident: &confident}
+	for _, step := range a.cases[i].Steps {
+		q.Text = step
+		res, err := a.searcher.Search(ctx, q)
+		if err != nil {
+			return err
 		}
+		ans.Steps = append(ans.Steps, a.rankedOf(res))
+		a.costs[i].degraded = a.costs[i].degraded || res.Degraded != ""
 	}
 	a.answers[i] = ans
 	return nil
+}
+
+// rankedOf returns the tools of a result by the set's own names.
+func (a *runner) rankedOf(res *tool.Result) []Ranked {
+	out := make([]Ranked, len(res.Tools))
+	for j := range res.Tools {
+		h := &res.Tools[j]
+		out[j] = Ranked{Name: a.set.Label(h.ID), Score: h.Score}
+		for _, twin := range h.Duplicates {
+			out[j].Also = append(out[j].Also, a.set.Label(twin))
+		}
+	}
+	return out
 }
 
 // timedSearch measures how long a search takes, as a caller sees it.

@@ -281,7 +281,7 @@ func TestOrderOfRequestsDoesNotMatter(t *testing.T) {
 			ranked[j].Score = rng.Float64()
 		}
 		sure := rng.IntN(2) == 0
-		d.Cases, answers = append(d.Cases, c), append(answers, Answer{c.ID, ranked, &sure})
+		d.Cases, answers = append(d.Cases, c), append(answers, Answer{c.ID, ranked, &sure, nil})
 	}
 	first, err := Score(d, answers, Options{})
 	if err != nil {

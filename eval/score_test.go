@@ -94,11 +94,11 @@ func TestAbstention(t *testing.T) {
 		{ID: "farther"},
 	}}
 	answers := []Answer{
-		{"a", []Ranked{{Name: "x", Score: .9}}, sure(true)},
-		{"b", []Ranked{{Name: "y", Score: .4}}, sure(false)},
-		{"near", []Ranked{{Name: "x", Score: .5}}, sure(true)},
-		{"far", []Ranked{{Name: "x", Score: .1}}, sure(false)},
-		{"farther", nil, nil},
+		{"a", []Ranked{{Name: "x", Score: .9}}, sure(true), nil},
+		{"b", []Ranked{{Name: "y", Score: .4}}, sure(false), nil},
+		{"near", []Ranked{{Name: "x", Score: .5}}, sure(true), nil},
+		{"far", []Ranked{{Name: "x", Score: .1}}, sure(false), nil},
+		{"farther", nil, nil, nil},
 	}
 	r, err := Score(d, answers, Options{})
 	if err != nil {

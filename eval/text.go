@@ -71,6 +71,7 @@ func (r *Report) reportNotes() []remark {
 		{"places held by tools that are not of the set", r.Strangers},
 		{"answers found by words only, the embedder being away", r.Degraded},
 		{"requests whose labels nobody has reviewed", r.Unreviewed},
+		{"tasks whose steps have requests, over which steps@k is the mean", r.All.Tasks},
 	}
 	return slices.DeleteFunc(all, func(n remark) bool { return n.n == 0 })
 }
@@ -108,29 +109,34 @@ func (r *Report) scoreTable(b *strings.Builder) {
 	writeTable(b, rows)
 }
 
-// shownMetrics returns the metrics of the table. Where every request wants one tool, hit@k equals recall@k and is left
-// out. Values are compared and not the labels, so that the rule also holds for reports that were read from files.
+// shownMetrics returns the metrics of the table. Where every request wants one tool, hit@k and complete@k equal
+// recall@k and are left out but for complete@10; so is steps@k without tasks to measure it. Values are compared and not
+// the labels, so that the rule also holds for reports that were read from files.
 func (r *Report) shownMetrics() []definition {
-	same := true
+	differ := map[string]bool{} // "hit" and "complete", where they say more than recall
 	for _, s := range append([]Summary{r.All}, r.Kinds...) {
 		for m, v := range s.Scores {
-			if k, ok := strings.CutPrefix(string(m), "hit@"); ok && s.Scores[Metric("recall@"+k)] != v {
-				same = false
+			if name, k, ok := strings.Cut(string(m), "@"); ok && s.Scores[Metric("recall@"+k)] != v {
+				differ[name] = true
 			}
 		}
 	}
-	if !same {
-		return defined[:]
-	}
 	return slices.DeleteFunc(slices.Clone(defined[:]), func(d definition) bool {
-		return strings.HasPrefix(string(d.metric), "hit@")
+		name, _, _ := strings.Cut(string(d.metric), "@")
+		return canRepeatRecall(d.metric) && !differ[name] || d.ofSteps && r.All.Tasks == 0
 	})
+}
+
+// canRepeatRecall reports whether a metric says nothing where it equals recall at the same depth. complete@10 is the one
+// to look at for requests for several things, and is always shown.
+func canRepeatRecall(m Metric) bool {
+	return strings.HasPrefix(string(m), "hit@") || strings.HasPrefix(string(m), "complete@") && m != completeAt(10)
 }
 
 // columnHeading names a metric in full only where a row of depths begins.
 func columnHeading(d definition) string {
 	name := string(d.metric)
-	if d.k > 1 && d.metric != metricNDCG && d.metric != metricComplete {
+	if d.k > 1 && d.metric != metricNDCG && !strings.HasPrefix(name, "complete@") {
 		return name[strings.IndexByte(name, '@'):]
 	}
 	return name
@@ -231,24 +237,22 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	return writeString(w, b.String())
 }
 
-// distinct returns the differences without those of hit@k that say the same as recall@k, as they do where every request
-// wants one tool.
+// distinct returns the differences without those that repeat what recall@k says, as they do where every request wants
+// one tool.
 func (c *Comparison) distinct() []*Difference {
 	recall := map[string]Difference{}
 	var out []*Difference
 	for i := range c.All {
 		d := &c.All[i]
-		// recall@k precedes hit@k in All, so its figures are known here.
+		// recall@k precedes the others in All, so its figures are known here.
 		name, k, _ := strings.Cut(string(d.Metric), "@")
 		same := *d
 		same.Metric = ""
-		switch name {
-		case "recall":
+		switch {
+		case name == "recall":
 			recall[k] = same
-		case "hit":
-			if recall[k] == same {
-				continue
-			}
+		case canRepeatRecall(d.Metric) && recall[k] == same:
+			continue
 		}
 		out = append(out, d)
 	}

@@ -37,15 +37,16 @@ func (s *Service) AdviseMissed(r *eval.Report, set *eval.Dataset) {
 		if o.Missed() == "" {
 			continue
 		}
+		query, labels, found := o.MissedRequest()
 		var wanted []tool.ID
-		for _, label := range o.Wanted {
+		for _, label := range labels {
 			wanted = append(wanted, set.IDs(label)...)
 		}
 		var first tool.ID
-		if ids := set.IDs(o.First); len(ids) > 0 {
+		if ids := set.IDs(found); len(ids) > 0 {
 			first = ids[0]
 		}
-		o.Help = in.Remedy(o.Query, wanted, first)
+		o.Help = in.Remedy(query, wanted, first)
 	}
 }
 
@@ -76,15 +77,22 @@ func (s *Service) knownRequests(set *eval.Dataset) *knownRequests {
 	}
 	for i := range set.Cases {
 		c := &set.Cases[i]
-		for _, label := range c.Relevant {
-			for _, id := range ids[label] {
-				if len(r.labelled[id]) < maxLabelled {
-					r.labelled[id] = append(r.labelled[id], inspect.Request{
-						ID: c.ID, Text: c.Query,
-						From: inspect.Labelled,
-					})
+		add := func(text string, labels []string) {
+			for _, label := range labels {
+				for _, id := range ids[label] {
+					if len(r.labelled[id]) < maxLabelled {
+						one := inspect.Request{ID: c.ID, Text: text, From: inspect.Labelled}
+						r.labelled[id] = append(r.labelled[id], one)
+					}
 				}
 			}
+		}
+		// The request of a step is for its tools; that of the whole task is for all of them, and says less of each.
+		if c.Steps == nil {
+			add(c.Query, c.Relevant)
+		}
+		for k, text := range c.Steps {
+			add(text, c.AllOf[k])
 		}
 	}
 	if snap := s.Index.Current(); snap != nil && s.Ranking.Base != nil {
