@@ -34,8 +34,9 @@
 //
 // # Files
 //
-// dataset.go, cases.go, steps.go and tools.go read a set, and runfile.go the answers of other software. run.go collects answers;
-// metrics.go, needs.go, abstain.go and calibration.go score them, and report.go collects the figures. compare.go sets two reports
-// side by side with intervals from bootstrap.go; gate.go checks figures, and conclusion.go says in a sentence what they
-// mean. text.go, html.go (with charts.go and plots.go), junit.go and reportfile.go write reports.
+// dataset.go, cases.go, steps.go and tools.go read a set, and runfile.go the answers of other software. run.go collects
+// answers; metrics.go, needs.go, abstain.go and calibration.go score them, and report.go collects the figures.
+// compare.go sets two reports side by side with intervals from bootstrap.go; gate.go checks figures, and conclusion.go
+// says in a sentence what they mean. text.go, html.go (with charts.go and plots.go), junit.go and reportfile.go write
+// reports.
 package eval

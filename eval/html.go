@@ -151,7 +151,9 @@ func (m *htmlWriter) writeGates(verdicts []Verdict) {
 
 // writeKinds writes the main figures of each kind, with a bar for each. "-" stands for a metric that was not measured.
 func (m *htmlWriter) writeKinds(r *Report) {
-	shown := []Metric{recallAt(1), recallAt(5), recallAt(10), hitAt(5), metricMRR, metricNDCG, completeAt(5), completeAt(10)}
+	shown := []Metric{
+		recallAt(1), recallAt(5), recallAt(10), hitAt(5), metricMRR, metricNDCG, completeAt(5), completeAt(10),
+	}
 	if r.All.Tasks > 0 {
 		shown = append(shown, stepsAt(1), stepsAt(5), stepsAt(10))
 	}

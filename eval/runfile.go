@@ -99,9 +99,9 @@ func ReadRun(r io.Reader, file string) ([]Answer, error) {
 	return answers, nil
 }
 
-// Score measures answers that were given elsewhere, by the same metrics as Run. Of Options it uses Split, Kinds,
-// Sample and Limit. A request without an answer counts as one for which nothing was found, and in Report.Missing; so
-// does a task without answers to the requests of its steps. An answer to a request that is not in the set, or to another
+// Score measures answers that were given elsewhere, by the same metrics as Run. Of Options it uses Split, Kinds, Sample
+// and Limit. A request without an answer counts as one for which nothing was found, and in Report.Missing; so does a
+// task without answers to the requests of its steps. An answer to a request that is not in the set, or to another
 // number of steps than it has, is Invalid.
 func Score(d *Dataset, answers []Answer, o Options) (*Report, error) {
 	o, err := o.withDefaults()

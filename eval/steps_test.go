@@ -14,8 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// tasks is a set of three tools with one single request and three tasks: in order with a request for each step, in order
-// without, and as a set.
+// tasks is a set of three tools with one single request and three tasks: in order with a request for each step, in
+// order without, and as a set.
 func tasks(t *testing.T) *Dataset {
 	t.Helper()
 	d, err := LoadFS(fstest.MapFS{
@@ -159,7 +159,9 @@ func TestScoreSteps(t *testing.T) {
 	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"complete@5  complete@10  complete@20  steps@1     @5    @10", "over which steps@k is the mean: 1\n"} {
+	for _, part := range []string{
+		"complete@5  complete@10  complete@20  steps@1     @5    @10", "over which steps@k is the mean: 1\n",
+	} {
 		if !strings.Contains(text.String(), part) {
 			t.Errorf("text lacks %q:\n%s", part, &text)
 		}

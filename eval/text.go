@@ -127,8 +127,8 @@ func (r *Report) shownMetrics() []definition {
 	})
 }
 
-// canRepeatRecall reports whether a metric says nothing where it equals recall at the same depth. complete@10 is the one
-// to look at for requests for several things, and is always shown.
+// canRepeatRecall reports whether a metric says nothing where it equals recall at the same depth. complete@10 is the
+// one to look at for requests for several things, and is always shown.
 func canRepeatRecall(m Metric) bool {
 	return strings.HasPrefix(string(m), "hit@") || strings.HasPrefix(string(m), "complete@") && m != completeAt(10)
 }

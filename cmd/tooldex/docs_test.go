@@ -233,6 +233,7 @@ func readQueries(text string) error {
 			Relevant []string
 			AllOf    [][]string `yaml:"all_of"`
 			Grades   map[string]float64
+			Steps    []struct{ Tools []string }
 		}
 	}
 	if err := yaml.Unmarshal([]byte(text), &file); err != nil {
@@ -246,6 +247,11 @@ func readQueries(text string) error {
 	for _, q := range file.Queries {
 		for _, id := range slices.Concat(append(q.AllOf, q.Relevant, slices.Collect(maps.Keys(q.Grades)))...) {
 			add(id)
+		}
+		for _, step := range q.Steps {
+			for _, id := range step.Tools {
+				add(id)
+			}
 		}
 	}
 	dir, err := os.MkdirTemp("", "queries")
@@ -435,6 +441,7 @@ func TestReadBlock(t *testing.T) {
 		"an overlay":            {"yaml", "overlay: {a/b: {summary: x}}", nil, ""},
 		"a slip in an overlay":  {"yaml", "overlay: {a/b: {sumary: x}}", nil, "sumary"},
 		"requests":              {"yaml", "queries: [{query: x, relevant: [a/b]}]", nil, ""},
+		"steps of a request":    {"yaml", "queries: [{query: x, steps: [{tools: [a/b]}]}]", nil, ""},
 		"a slip in requests":    {"yaml", "queries: [{query: x, relevent: [a/b]}]", nil, "no relevant tools"},
 		"a client's file":       {"json", `{"mcpServers": {"a": {"command": "x"}}}`, nil, ""},
 		"a server of nothing":   {"json", `{"mcpServers": {"a": {}}}`, nil, "neither a command nor a url"},
