@@ -192,8 +192,26 @@ func (c *Catalog) loadState(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if c.isPublished(ctx, st) {
+			c.o.indexer.release()
+			c.st.Store(st)
+			return nil
+		}
 		return c.publish(ctx, st)
 	}
+}
+
+// isPublished reports whether an image has brought the index and the set of a state that was loaded whole. The tools
+// that st shows are then those of the image.
+func (c *Catalog) isPublished(ctx context.Context, st *state) bool {
+	before := c.st.Load()
+	if before == nil || !before.partial || before.generation != st.generation || st.damaged ||
+		len(c.unsaved.lent)+len(c.unsaved.vectors) > 0 {
+		return false
+	}
+	// A generation may come again, with another store. A stamp does not.
+	head, err := c.o.Store.ReadHead(ctx)
+	return err == nil && head.Generation == before.generation && head.Stamp == before.stamp && st.showAs(c.set.Load())
 }
 
 // applyChange has decide make a batch from the newest state, makes it durable and then visible. Decide returns the

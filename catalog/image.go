@@ -169,6 +169,7 @@ func (c *Catalog) publishImage(head store.Head, sections [][]byte, x *searchable
 	}
 	c.st.Store(&state{
 		generation: head.Generation, servers: head.Servers, trust: ledger, derived: newDerived(), partial: true,
+		stamp: head.Stamp,
 	})
 	c.set.Store(set)
 	return nil

@@ -372,3 +372,31 @@ func TestImageListed(t *testing.T) {
 		t.Errorf("an old image was used: %d tools", c.Set().Len())
 	}
 }
+
+// TestImageCompleted reads the store behind an image: the index stays the one that the image brought, and a change is
+// made as it would be without the image.
+func TestImageCompleted(t *testing.T) {
+	for _, policy := range []trust.Policy{trust.Warn, trust.Quarantine} {
+		dir := t.TempDir()
+		o := trust.Options{Policy: policy}
+		first := save(t, dir, o)
+		second := imaged(t, dir, o)
+		brought, set := second.o.Index.Current(), second.Set()
+		if second.View().Tools() == nil || second.st.Load().partial {
+			t.Fatal("the store was not read")
+		}
+		if second.o.Index.Current() != brought || second.Set() != set {
+			t.Errorf("%s: the index was built again", policy)
+		}
+		if d := diff(first.View().Tools(), second.View().Tools()); d != "" {
+			t.Errorf("%s: tools (-want +got):\n%s", policy, d)
+		}
+		for _, c := range []*Catalog{first, second} {
+			mustSync(t, c, &fake{name: "two", tools: fullTools("two")[:2]})
+			if _, err := c.Refresh(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sameCatalogue(t, first, second)
+	}
+}

@@ -34,6 +34,7 @@ type state struct {
 	// partial is set in a state that was opened from an image. It has the generation, the servers and the trust in
 	// servers; Catalog.loaded returns the whole.
 	partial bool
+	stamp   store.Stamp // of the store that the image was made of; only in a partial state
 }
 
 // newState makes a state of a snapshot, which it takes over, with vectors of the given model. If something was damaged,
@@ -286,6 +287,21 @@ func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 		}
 	}
 	return out
+}
+
+// showAs sets what is shown of the served tools to the tools of a set, and returns false if those are others.
+func (st *state) showAs(set *tool.Set) bool {
+	shown := set.All()
+	if len(shown) != len(st.entries) {
+		return false
+	}
+	for i, e := range st.entries {
+		if e.tool.Server != shown[i].Server || e.tool.Name != shown[i].Name {
+			return false
+		}
+	}
+	st.shown = shown
+	return true
 }
 
 // servedTools returns the tools that are served, by ID.
