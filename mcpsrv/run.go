@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -74,7 +75,7 @@ const statelessRevision = "2026-07-28"
 // exist.
 func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
-	logger := s.o.Logger
+	logger := slog.New(sdkLog{s.o.Logger.Handler()})
 	sessions := mcp.NewStreamableHTTPHandler(pick, &mcp.StreamableHTTPOptions{
 		Logger: logger, SessionTimeout: s.o.limits.sessionIdle, DisableLocalhostProtection: s.o.AnyHost,
 	})

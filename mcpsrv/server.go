@@ -180,7 +180,7 @@ func New(o Options) *Server {
 	}
 	s.outputs = validate.NewSchemas(s.o.Logger)
 	options := &mcp.ServerOptions{
-		Logger: slog.New(warnHandler{s.o.Logger.Handler()}),
+		Logger: slog.New(sdkLog{s.o.Logger.Handler()}),
 		Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{ListChanged: true}, Experimental: listCapability(),
 		},
@@ -301,22 +301,4 @@ func (s *Server) closeSessions() {
 		all.Go(func() { _ = session.Close() }) // its error is that of a connection that ends anyway
 	}
 	all.Wait()
-}
-
-// warnHandler drops the SDK's report of every session and request, and keeps warnings and errors.
-type warnHandler struct{ slog.Handler }
-
-// Enabled implements slog.Handler.
-func (w warnHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs implements slog.Handler.
-func (w warnHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnHandler{w.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup implements slog.Handler.
-func (w warnHandler) WithGroup(name string) slog.Handler {
-	return warnHandler{w.Handler.WithGroup(name)}
 }
