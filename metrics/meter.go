@@ -284,6 +284,7 @@ func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums ma
 		for s, c := range more {
 			sum := decodeCounts(stored[s.storeKey()])
 			sum.addAll(c)
+			maps.DeleteFunc(sum.Last, func(_ string, at int64) bool { return at > latest(time.Now()) })
 			sums[s], put[s.storeKey()] = sum, sum.encodeCounts()
 		}
 		return put

@@ -43,7 +43,8 @@ func windowOf(name string) (window, error) {
 	}
 }
 
-// includesSlot reports whether a slot lies in the window that ends now.
+// includesSlot reports whether a slot lies in the window that ends now. One that lies further ahead than clocks differ
+// does not: a clock was wrong when it was counted.
 func (w window) includesSlot(kind byte, s slot, minute int64) bool {
 	if s.kind != kind {
 		return false
@@ -52,7 +53,7 @@ func (w window) includesSlot(kind byte, s slot, minute int64) bool {
 	if kind == byHour {
 		end = minute / 60
 	}
-	return kind == forever || s.at > end-w.slots
+	return kind == forever || s.at > end-w.slots && s.at <= end+1
 }
 
 // Report returns what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole,
@@ -111,13 +112,17 @@ func (m *Meter) Uses(ctx context.Context) (map[tool.ID]Use, error) {
 	out := make(map[tool.ID]Use, len(sum.Called))
 	for id, n := range sum.Called {
 		use := Use{Calls: n}
-		if at := sum.Last[id]; at > 0 {
+		if at := sum.Last[id]; at > 0 && at <= latest(time.Now()) {
 			use.Last = time.Unix(at, 0).UTC()
 		}
 		out[tool.ID(id)] = use
 	}
 	return out, nil
 }
+
+// latest returns the last second that a clock of another process may have shown by now. A later one is that of a clock
+// that was wrong.
+func latest(now time.Time) int64 { return min(now.Add(time.Hour).Unix(), lastSecond) }
 
 // loadOnce reads what is stored, unless that was done before.
 func (m *Meter) loadOnce(ctx context.Context) error {

@@ -47,18 +47,27 @@ func parseSlot(key string) (slot, bool) {
 	return s, err == nil && known && s.storeKey() == key
 }
 
-// startTime returns when the slot begins.
+// lastSecond is the last that JSON can express, at the end of the year 9999.
+const lastSecond = 253402300799
+
+// startTime returns when the slot begins, at most lastSecond.
 func (s slot) startTime() time.Time {
 	switch s.kind {
 	case byMinute:
-		return time.Unix(s.at*60, 0).UTC()
+		return time.Unix(min(s.at, lastSecond/60)*60, 0).UTC()
 	case byHour:
-		return time.Unix(s.at*3600, 0).UTC()
+		return time.Unix(min(s.at, lastSecond/3600)*3600, 0).UTC()
 	}
 	return time.Time{}
 }
 
-// isOld reports whether no window reaches back to the slot.
+// isOld reports whether no window reaches back to the slot, or it comes from a clock that was wrong.
 func (s slot) isOld(minute int64) bool {
-	return s.kind == byMinute && s.at <= minute-keptMinutes || s.kind == byHour && s.at <= minute/60-keptHours
+	switch s.kind {
+	case byMinute:
+		return s.at <= minute-keptMinutes || s.at > lastSecond/60
+	case byHour:
+		return s.at <= minute/60-keptHours || s.at > lastSecond/3600
+	}
+	return false
 }
