@@ -257,16 +257,15 @@ func TestQuestion(t *testing.T) {
 			"github/delete_repo", `{"owner":"acme","repo":"site","force":true,"n":12345678901234567890}`,
 			[]string{"tool: delete_repo", "server: github", `owner: "acme"`, "force: true", "n: 12345678901234567890"},
 		},
-		"no arguments": {"s/t", ``, []string{"no arguments"}},
-		"empty":        {"s/t", ` {} `, []string{"no arguments"}},
-		"nested":       {"s/t", `{"a": {"b": [1, 2]}}`, []string{`a: {"b":[1,2]}`}},
-		"no object":    {"s/t", `[1,2`, []string{"[1,2"}},
-		"long":         {"s/t", `{"text":"` + long + `"}`, []string{"THE END", "(5009 characters)", "bytes in all, SHA-256"}},
-		"many": {"s/t", string(manyJSON), []string{
-			"key000: 0", "and 70 more arguments, which are not shown",
-			"SHA-256",
-		}},
-		"escapes": {"s/t", `{"x":"\u001b[31mred\u001b[0m"}`, []string{`\u001b[31mred`}},
+		"no arguments":          {"s/t", ``, []string{"no arguments"}},
+		"empty":                 {"s/t", ` {} `, []string{"no arguments"}},
+		"nested":                {"s/t", `{"a": {"b": [1, 2]}}`, []string{`a: {"b":[1,2]}`}},
+		"no object":             {"s/t", `[1,2`, []string{"[1,2"}},
+		"long":                  {"s/t", `{"text":"` + long + `"}`, []string{"THE END", "\n    … aaa"}},
+		"many":                  {"s/t", string(manyJSON), []string{"key000: 0", "key099: 99"}},
+		"endless":               {"s/t", `{"text":"` + strings.Repeat(long, 100) + `"}`, []string{"THE END", "bytes in all, SHA-256"}},
+		"a name that continues": {"s/t", `{"… a":1}`, []string{`"… a": 1`}},
+		"escapes":               {"s/t", `{"x":"\u001b[31mred\u001b[0m"}`, []string{`\u001b[31mred`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Question(c.id, json.RawMessage(c.args))
@@ -275,8 +274,10 @@ func TestQuestion(t *testing.T) {
 					t.Errorf("%q is not in\n%s", want, got)
 				}
 			}
-			if len(got) > 3000*4 {
-				t.Errorf("%d bytes", len(got))
+			for _, page := range Pages(c.id, json.RawMessage(c.args)) {
+				if len([]rune(page)) > 11_000 || strings.Count(page, "\n") > maxLines+9 {
+					t.Errorf("a page has %d characters and %d lines", len([]rune(page)), strings.Count(page, "\n"))
+				}
 			}
 		})
 	}
@@ -284,6 +285,46 @@ func TestQuestion(t *testing.T) {
 	if d := cmp.Diff(golden, Question("github/delete_repo",
 		json.RawMessage(`{"owner":"acme","tags":["a","b"]}`))); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestPages requires that a person sees every character of the arguments before the call is made, and that a no to any
+// page is one to the call.
+func TestPages(t *testing.T) {
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "%d ", i)
+	}
+	args, err := json.Marshal(map[string]string{"a": text.String(), "b": "short", "c": "rm -rf /"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := Pages("s/t", args)
+	var shown strings.Builder
+	for i, page := range pages {
+		if asks := strings.HasPrefix(page, askLine); asks != (i == len(pages)-1) || !strings.Contains(page, fmt.Sprintf("page %d of %d", i+1, len(pages))) {
+			t.Errorf("page %d of %d is\n%s", i, len(pages), page)
+		}
+		_, arguments, _ := strings.Cut(page, "Arguments:\n")
+		for _, l := range strings.Split(arguments, "\n") {
+			shown.WriteString(strings.TrimPrefix(strings.TrimPrefix(l, "    "), "… "))
+		}
+	}
+	if len(pages) < 3 || !strings.Contains(shown.String(), text.String()) || !strings.Contains(shown.String(), "rm -rf /") {
+		t.Errorf("%d pages show\n%s", len(pages), shown.String())
+	}
+	for refused := range len(pages) + 1 {
+		next, asked := &counting{}, 0
+		client := &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			if asked++; asked == refused+1 {
+				return json.RawMessage(`{"action":"decline"}`), nil
+			}
+			return json.RawMessage(`{"action":"accept"}`), nil
+		}}
+		_, err := guarded(next).Call(t.Context(), tool.Call{ID: "s/t", Arguments: args, Client: client})
+		if yes := refused == len(pages); (err == nil) != yes || (len(next.calls) == 1) != yes || asked != min(refused+1, len(pages)) {
+			t.Errorf("a no to page %d: %v, %d calls, asked %d times", refused+1, err, len(next.calls), asked)
+		}
 	}
 }
 
@@ -295,12 +336,13 @@ func FuzzQuestion(f *testing.F) {
 	f.Add("https://e.example", "t", "\n\n# x\n[a](b)")
 	f.Fuzz(func(t *testing.T, server, name, args string) {
 		q := Question(tool.MakeID(server, name), json.RawMessage(args))
-		for i, l := range strings.Split(q, "\n") {
-			ours := l == "" || strings.HasPrefix(l, "    ") || i == 0 &&
-				l == "tooldex asks you, not a server: allow this call? It may change or destroy something." ||
-				l == "Arguments:" || l == "It has no arguments." || strings.Contains(l, " bytes in all, SHA-256 ")
-			if !ours {
-				t.Fatalf("line %d is not ours, and stands as ours do: %q", i, l)
+		for _, page := range append(Pages(tool.MakeID(server, name), json.RawMessage(args)), q) {
+			for i, l := range strings.Split(page, "\n") {
+				ours := l == "" || strings.HasPrefix(l, "    ") || i == 0 && strings.HasPrefix(l, "tooldex ") ||
+					l == "Arguments:" || l == "It has no arguments." || strings.HasPrefix(l, "Not all is shown: ")
+				if !ours {
+					t.Fatalf("line %d is not ours, and stands as ours do: %q", i, l)
+				}
 			}
 		}
 		for _, r := range q {

@@ -130,13 +130,23 @@ func (g *Guard) findTool(id tool.ID) *tool.Tool {
 // schema asks for nothing but the answer itself: accept, decline or cancel.
 const schema = `{"type":"object","properties":{}}`
 
-// askPerson returns nil if the person at the client says yes.
+// askPerson returns nil if the person at the client says yes to each page of the question.
 func (g *Guard) askPerson(ctx context.Context, call tool.Call, within time.Duration) error {
 	if call.Client == nil || call.Client.Ask == nil || !supportsForms(call.Client.Capabilities) {
 		return refuseCall(call.ID, Unasked, nil)
 	}
+	for _, page := range Pages(call.ID, call.Arguments) {
+		if err := askPage(ctx, call, page, within); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askPage returns nil if the person accepts one page.
+func askPage(ctx context.Context, call tool.Call, page string, within time.Duration) error {
 	params, err := json.Marshal(map[string]any{
-		"mode": "form", "message": Question(call.ID, call.Arguments),
+		"mode": "form", "message": page,
 		"requestedSchema": json.RawMessage(schema),
 	})
 	if err != nil {

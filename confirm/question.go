@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,39 +15,92 @@ import (
 	"tooldex/tool"
 )
 
-// Bounds of a question, in characters and lines. Of a longer text both ends are shown, and its length.
+// Bounds of a question, in characters and lines. A longer value goes on in the next line, and more lines on the next
+// page. Of arguments that do not fit on maxPages, both ends of each value are shown, and its length.
 const (
 	maxName  = 120
-	maxValue = 300
-	maxLines = 30
+	maxValue = 300 // of a line
+	maxLines = 30  // of a page
+	maxPages = 20
+)
+
+// What a question and each page of it begin with. The gateway puts another line before what servers ask, so none of
+// their questions begins so.
+const (
+	askLine  = "tooldex asks you, not a server: allow this call? It may change or destroy something."
+	pageLine = "tooldex shows you, not a server, page %d of %d of a call that needs your permission. To see the next page, " +
+		"accept; nothing is called yet."
 )
 
 // Question returns what a person is asked before a call is made, as plain text of printable characters. Clients show it
-// as text or as Markdown. The gateway puts another line before what servers ask, so none of their questions begins as
-// this one does. Everything that others wrote stands on lines of its own, indented as code is, so that neither
-// form interprets it.
+// as text or as Markdown. Everything that others wrote stands on lines of its own, indented as code is, so that neither
+// form interprets it. It shows the arguments as a whole, unless they fill more than maxPages.
 func Question(id tool.ID, args json.RawMessage) string {
+	lines, note := shownLines(args)
+	return askLine + describeCall(id, lines, note)
+}
+
+// Pages returns the same question for forms, which hold a page each. The person has to accept each page; the last one
+// asks for the permission.
+func Pages(id tool.ID, args json.RawMessage) []string {
+	lines, note := shownLines(args)
+	if len(lines) <= maxLines {
+		return []string{askLine + describeCall(id, lines, note)}
+	}
+	var out []string
+	pages := (len(lines) + maxLines - 1) / maxLines
+	for page := range slices.Chunk(lines, maxLines) {
+		n := len(out) + 1
+		if n < pages {
+			out = append(out, fmt.Sprintf(pageLine, n, pages)+describeCall(id, page, ""))
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s This is page %d of %d.", askLine, n, pages)+describeCall(id, page, note))
+	}
+	return out
+}
+
+// describeCall returns the text behind the first line: the tool, lines of its arguments, and a note.
+func describeCall(id tool.ID, lines []string, note string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "tooldex asks you, not a server: allow this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
-		plainText(id.Name()), plainText(id.Server()))
-	lines := argumentLines(args)
+	fmt.Fprintf(&b, "\n\n    tool: %s\n    server: %s\n\n", plainText(id.Name()), plainText(id.Server()))
 	if len(lines) == 0 {
 		b.WriteString("It has no arguments.")
 		return b.String()
 	}
 	b.WriteString("Arguments:\n")
-	for i, l := range lines {
-		if i == maxLines {
-			fmt.Fprintf(&b, "\n    and %d more arguments, which are not shown", len(lines)-i)
-			break
-		}
+	for _, l := range lines {
 		b.WriteString("\n    " + l)
 	}
-	if len(lines) > maxLines || len(args) > maxValue {
-		sum := sha256.Sum256(args)
-		fmt.Fprintf(&b, "\n\n%d bytes in all, SHA-256 %x", len(args), sum)
+	return b.String() + note
+}
+
+// shownLines returns the lines in which arguments are shown, and a note for below them. A continued line begins with an
+// ellipsis, as no name of an argument does.
+func shownLines(args json.RawMessage) (lines []string, note string) {
+	members := argumentLines(args)
+	for _, member := range members {
+		begin := ""
+		for chunk := range slices.Chunk([]rune(member), maxValue) {
+			if lines = append(lines, begin+string(chunk)); len(lines) > maxLines*maxPages {
+				return cutLines(members, args)
+			}
+			begin = "… "
+		}
 	}
-	return b.String()
+	return lines, ""
+}
+
+// cutLines returns one page of arguments that are too long to be shown as a whole.
+func cutLines(members []string, args json.RawMessage) (lines []string, note string) {
+	for i, m := range members {
+		if i == maxLines-1 && len(members) > maxLines {
+			lines = append(lines, fmt.Sprintf("and %d more arguments, which are not shown", len(members)-i))
+			break
+		}
+		lines = append(lines, shortenText(m, maxValue))
+	}
+	return lines, fmt.Sprintf("\n\nNot all is shown: %d bytes in all, SHA-256 %x", len(args), sha256.Sum256(args))
 }
 
 // argumentLines returns one line for each member, in the order of the arguments, or one line for what is no object.
@@ -54,25 +108,15 @@ func argumentLines(args json.RawMessage) []string {
 	if len(bytes.TrimSpace(args)) == 0 {
 		return nil
 	}
-	lines, err := memberLines(args)
-	if err != nil {
-		return []string{shortenText(escapeHidden(string(args)), maxValue)}
-	}
-	return lines
-}
-
-// memberLines returns one line for each member of an object.
-func memberLines(args json.RawMessage) ([]string, error) {
 	o, err := orderedjson.ParseObject(args)
 	if err != nil {
-		return nil, err
+		return []string{escapeHidden(string(args))}
 	}
 	var out []string
 	for _, m := range o {
-		value := shortenText(escapeHidden(orderedjson.Compact(m.Value)), maxValue)
-		out = append(out, plainText(m.Key)+": "+value)
+		out = append(out, plainText(m.Key)+": "+escapeHidden(orderedjson.Compact(m.Value)))
 	}
-	return out, nil
+	return out
 }
 
 // plainText returns a name as it is if it consists of the usual characters of names, and quoted otherwise.
