@@ -43,6 +43,11 @@ type Backend interface {
 	// Compact drops the vectors and analyses that are not in used, if the generation is still that of used.
 	Compact(ctx context.Context, used Used) (*Compaction, error)
 
+	// Entries calls fn with everything that is stored, of all models and versions, as it is at one moment.
+	Entries(ctx context.Context, fn func(Entry) error) error
+	// Fill replaces everything by what from puts, all or nothing. Unless replace is set, it refuses a state with entries.
+	Fill(ctx context.Context, replace bool, from func(put func(Entry) error) error) error
+
 	// Preferences returns those of all profiles and the number of their last change; nil if that is known.
 	Preferences(ctx context.Context, known uint64) (map[string]Preference, uint64, error)
 	// SetPreferences stores those of a profile, if the stored ones still have the version base.

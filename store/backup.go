@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
@@ -139,28 +138,10 @@ func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, strin
 	if err != nil {
 		return nil, "", err
 	}
-	var kept string
-	// Unpacking and verifying take long, so they come before the lock. Under it, the numbers of the old file are
-	// carried on and the files are swapped.
-	err = s.withExclusiveLock(ctx, func(db *bolt.DB) error {
-		old := s.readNumbersOf(db)
-		if db == nil {
-			if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
-				old = changeNumbers{}
-			}
-		}
-		if err := newStoreAt(beside).writeTx(ctx, old.writeBeyond); err != nil {
-			return err
-		}
-		if _, err := os.Stat(s.path); err == nil {
-			if kept, err = s.keepAside("before-restore"); err != nil {
-				return err
-			}
-		}
-		return s.explainAny(atomicfile.Replace(beside, s.path))
-	})
+	// Unpacking and verifying take long, so they come before the lock.
+	kept, err := s.replaceBy(ctx, beside, "before-restore", func(*bolt.DB, *bolt.Tx) error { return nil })
 	if err != nil {
-		return nil, "", errors.Join(err, removeFile(beside))
+		return nil, "", err
 	}
 	return m, kept, nil
 }

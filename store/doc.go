@@ -24,8 +24,9 @@
 // learned and what was counted have numbers of their own, and do not raise the generation.
 //
 // [Store.Backup] writes the state of one moment to a file, and [Restore] puts it back. [Recover] saves what can be read
-// of a damaged file, and [Store.Compact] drops what is not used. Each of these puts a new file in the place of the old
-// one in one step, and continues the numbers by which other processes notice changes.
+// of a damaged file, and [Store.Compact] drops what is not used. [Copy] moves everything from one backend to another.
+// Each of these puts a new file in the place of the old one in one step, and continues the numbers by which other
+// processes notice changes.
 //
 // # Errors
 //
@@ -37,7 +38,7 @@
 //
 // file_tx.go opens and locks the file, layout.go prepares it, and frame.go and sums.go hold its checksums. load.go and
 // batch.go read and write all of it; record.go, vector.go, trust.go, preferences.go and kv_bucket.go encode the values.
-// check.go, recover.go, scan.go, compact.go, backup.go and replace.go work on the file as a whole.
+// check.go, recover.go, scan.go, compact.go, backup.go, entries.go and replace.go work on the file as a whole.
 //
 // # Caveats
 //

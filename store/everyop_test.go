@@ -116,6 +116,16 @@ func changes() map[string]change {
 				t.Errorf("the file that was there is not kept: %v", kept)
 			}
 		}},
+		"copy": {some, with(func(ctx context.Context, s *Store) error {
+			return s.Fill(ctx, true, func(put func(Entry) error) error {
+				r := record(10)
+				return put(Entry{Kind: KindTool, Key: []byte(r.Tool.ID()), Value: EncodeRecord(&r)})
+			})
+		}), 12, func(t *testing.T, dir string, done bool) {
+			if kept, _ := filepath.Glob(filepath.Join(dir, "*.before-copy-*")); done && len(kept) != 1 {
+				t.Errorf("the file that was there is not kept: %v", kept)
+			}
+		}},
 		"compact": {func(t *testing.T, dir string) {
 			s := open(t, dir)
 			write(t, s, &Batch{Records: records(100, 160)})

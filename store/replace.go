@@ -55,6 +55,41 @@ func removeFile(path string) error {
 	return nil
 }
 
+// replaceBy puts the file at beside in the place of the store's, in one step, under the exclusive lock. Its numbers
+// become greater than those of the old file. Prepare may refuse the old file, which is nil if it is missing or too
+// damaged to be locked, and change the new one. The old file stays under a name with why in it, which is returned; "" if
+// there was none. After an error the old file is unchanged, and beside is removed.
+func (s *Store) replaceBy(ctx context.Context, beside, why string, prepare func(old *bolt.DB, next *bolt.Tx) error,
+) (kept string, err error) {
+	err = s.withExclusiveLock(ctx, func(db *bolt.DB) error {
+		old := s.readNumbersOf(db)
+		if db == nil {
+			if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+				old = changeNumbers{}
+			}
+		}
+		err := newStoreAt(beside).writeTx(ctx, func(tx *bolt.Tx) error {
+			if err := old.writeBeyond(tx); err != nil {
+				return err
+			}
+			return prepare(db, tx)
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(s.path); err == nil {
+			if kept, err = s.keepAside(why); err != nil {
+				return err
+			}
+		}
+		return s.explainAny(atomicfile.Replace(beside, s.path))
+	})
+	if err != nil {
+		return "", errors.Join(err, removeFile(beside))
+	}
+	return kept, nil
+}
+
 // changeNumbers are the counters of a file by key. Processes compare them to decide whether their data is old, so a
 // file that replaces another continues its numbers.
 type changeNumbers map[string]uint64

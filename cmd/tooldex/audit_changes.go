@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/audit"
+	"tooldex/internal/redact"
 	"tooldex/service"
 	"tooldex/tool"
 )
@@ -34,7 +35,7 @@ func changingCommands() []string {
 		"servers approve", "servers trust", "servers disable", "servers enable", "tools disable", "tools enable",
 		"tokens add", "tokens revoke", "enrich", "enrich apply", "enrich approve", "enrich forget", "learn approve",
 		"learn forget",
-		"index rebuild", "index restore", "index compact",
+		"index rebuild", "index restore", "index compact", "index copy",
 	}
 }
 
@@ -50,6 +51,9 @@ func (a *app) recordCommand(ctx context.Context, words string, args []string, er
 	subject := ""
 	if len(args) > 0 {
 		subject = args[0]
+	}
+	if strings.Contains(subject, "://") { // it may have a password
+		subject = redact.Address(subject)
 	}
 	l.Changed(ctx, a.callerIdentity(), words, subject, err)
 	if err := l.Close(); err != nil {

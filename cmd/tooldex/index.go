@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ func newIndex(a *app) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newIndexStatus(a), newIndexVerify(a), newIndexRebuild(a), newIndexCompact(a), newIndexBackup(a),
-		newIndexRestore(a))
+		newIndexRestore(a), newIndexCopy(a))
 	return cmd
 }
 
@@ -48,4 +49,26 @@ func newIndexVerify(a *app) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func newIndexCopy(a *app) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "copy FROM TO",
+		Short: "Copy everything stored between a file and a database, and verify the copy",
+		Long: "Copy everything stored, as it is at one moment, from one place to another: data directories, or addresses of databases\n" +
+			"as in the setting store. The copy is made in one step, then read back and compared. Whatever ends the command early,\n" +
+			"TO holds what it held before. Logins, tokens, clients' files and the audit log are not copied.",
+		Example: "  tooldex index copy ~/.local/share/tooldex 'postgres://tooldex@db.example.com/tooldex?sslmode=verify-full'",
+		Args:    checkArgs(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out, err := service.CopyStore(cmd.Context(), args[0], args[1], force)
+			if err != nil {
+				return err
+			}
+			return a.print(out, func(w io.Writer) error { return writeColumns(w, nil, out.Rows()) })
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace everything at TO; a file there is kept beside the new one")
+	return cmd
 }

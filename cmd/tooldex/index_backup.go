@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tooldex/embed"
 	"tooldex/service"
 	"tooldex/store"
 	"tooldex/tool"
@@ -101,7 +98,7 @@ func newIndexCompact(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
-			out, err := a.compactStore(cmd.Context(), s)
+			out, err := s.Compact(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -112,34 +109,5 @@ func newIndexCompact(a *app) *cobra.Command {
 				})
 			})
 		},
-	}
-}
-
-// compactTries bounds how often compact starts again because another process has changed the stored tools.
-const compactTries = 20
-
-// compactStore drops what no stored tool uses. The vectors of the built-in model and of the chosen one are kept.
-func (a *app) compactStore(ctx context.Context, s *service.Service) (*store.Compaction, error) {
-	var models []embed.Model
-	chosen, named, err := s.ChosenModel(ctx) // only the model knows the fingerprint of its vectors
-	if err != nil {
-		return nil, err
-	}
-	if named {
-		models = append(models, chosen)
-	}
-	m, err := builtinModel()
-	if err != nil {
-		return nil, err
-	}
-	models = append(models, m)
-	for n := 1; ; n++ {
-		out, err := s.Store.Compact(ctx, s.Catalog.Used(models...))
-		if !errors.Is(err, store.ErrChanged) || n == compactTries {
-			return out, err
-		}
-		if _, err := s.Catalog.Refresh(ctx); err != nil {
-			return nil, err
-		}
 	}
 }

@@ -68,7 +68,7 @@ func TestVerbs(t *testing.T) {
 		"tooldex eval collide": {1}, "tooldex eval compare": {1},
 		"tooldex eval describe": {1, 3}, "tooldex eval explain": {1, 3}, "tooldex eval gate": {1, 3},
 		"tooldex eval init": {1}, "tooldex health": {1},
-		"tooldex import": {1}, "tooldex index verify": {1}, "tooldex learn approve": {3}, "tooldex learn export": {3},
+		"tooldex import": {1}, "tooldex index copy": {1, 3}, "tooldex index verify": {1}, "tooldex learn approve": {3}, "tooldex learn export": {3},
 		"tooldex learn forget": {3},
 		"tooldex learn list":   {3}, "tooldex list": {1, 3}, "tooldex search": {3}, "tooldex select": {3},
 		"tooldex serve": {1}, "tooldex servers add": {1},

@@ -153,13 +153,24 @@ func (s *Server) answers(limit time.Time) bool {
 	return false
 }
 
-// Kill ends the server at once, as a crash does, and returns when it has ended. It does nothing if there is none.
+// Kill ends the server at once, with the processes that serve its connections, as a crash of the machine does. It
+// returns when it has ended, and does nothing if there is none.
 func (s *Server) Kill() {
 	if s.cmd == nil {
 		return
 	}
-	_ = s.cmd.Process.Kill() // it may have ended already
+	// Those that serve connections would answer for a moment after the server has gone.
+	pid := strconv.Itoa(s.cmd.Process.Pid)
+	children, _ := os.ReadFile(filepath.Join("/proc", pid, "task", pid, "children")) // elsewhere than on Linux there is none
+	_ = s.cmd.Process.Kill()                                                         // it may have ended already
 	<-s.done
+	for _, child := range strings.Fields(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			if p, err := os.FindProcess(n); err == nil {
+				_ = p.Kill() // it may have ended by itself
+			}
+		}
+	}
 	s.cmd = nil
 }
 

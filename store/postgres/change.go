@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -60,7 +61,15 @@ func readHead(ctx context.Context, q querier, suffix string) (head, error) {
 // number of the last change of this kind and of this one, which is durable. After an error of fn nothing has changed.
 func (s *Store) change(ctx context.Context, k kind, fn func(ctx context.Context, tx pgx.Tx, now head, seq uint64) error,
 ) (before, after uint64, err error) {
-	work, cancel := context.WithTimeout(ctx, workTimeout)
+	return s.changeAll(ctx, workTimeout, []kind{k}, fn)
+}
+
+// changeAll is change for several kinds at once, within a time. The numbers of the kinds begin with seq and are those of
+// the first kind when it returns.
+func (s *Store) changeAll(ctx context.Context, within time.Duration, kinds []kind,
+	fn func(ctx context.Context, tx pgx.Tx, now head, seq uint64) error,
+) (before, after uint64, err error) {
+	work, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	tx, err := s.pool.Begin(work)
 	if err != nil {
@@ -69,11 +78,13 @@ func (s *Store) change(ctx context.Context, k kind, fn func(ctx context.Context,
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // does nothing after the commit
 	now, err := readHead(work, tx, "FOR UPDATE")
 	if err == nil {
-		before, after = now.numbers[k], now.seq+1
+		before, after = now.numbers[kinds[0]], now.seq+1
 		err = fn(work, tx, now, after)
 	}
-	if err == nil {
-		err = recordChange(work, tx, k, after)
+	for i, k := range kinds {
+		if err == nil {
+			err = recordChange(work, tx, k, after+uint64(i))
+		}
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -107,7 +118,12 @@ func recordChange(ctx context.Context, tx pgx.Tx, k kind, seq uint64) error {
 
 // read has fn read in one transaction, which sees one moment.
 func (s *Store) read(ctx context.Context, fn func(ctx context.Context, tx pgx.Tx) error) error {
-	work, cancel := context.WithTimeout(ctx, workTimeout)
+	return s.readWithin(ctx, workTimeout, fn)
+}
+
+// readWithin is read within a time.
+func (s *Store) readWithin(ctx context.Context, within time.Duration, fn func(ctx context.Context, tx pgx.Tx) error) error {
+	work, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	tx, err := s.pool.BeginTx(work, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err == nil {

@@ -161,8 +161,7 @@ func (s *Store) changeEntries(ctx context.Context, k kind, keys []string,
 		}
 		w := &writer{ctx: ctx, tx: tx}
 		remove(w, `DELETE FROM entry WHERE key = ANY($1) AND kind = $2`, gone, string(k))
-		put(w, `INSERT INTO entry (kind, key, value) SELECT $3, * FROM unnest($1::bytea[], $2::bytea[])
-			ON CONFLICT (tenant, kind, key) DO UPDATE SET value = excluded.value`, entries, string(k))
+		put(w, putEntries, entries, string(k))
 		return w.err
 	})
 }

@@ -13,6 +13,27 @@ import (
 // putAtOnce bounds how many rows one statement puts, and so what it takes of memory here and on the server.
 const putAtOnce = 1000
 
+// The statements that put rows. $1 are the keys, $2 the values.
+const (
+	putTools = `INSERT INTO tool (id, body) SELECT * FROM unnest($1::text[], $2::bytea[])
+		ON CONFLICT (tenant, id) DO UPDATE SET body = excluded.body`
+	putVectors = `INSERT INTO vector (model, fingerprint, dims, text, data)
+		SELECT $3, $4, $5, * FROM unnest($1::bytea[], $2::bytea[])
+		ON CONFLICT (tenant, model, fingerprint, dims, text) DO UPDATE SET data = excluded.data`
+	putAnalyses = `INSERT INTO analysis (knowledge, tool, data) SELECT $3, * FROM unnest($1::bytea[], $2::bytea[])
+		ON CONFLICT (tenant, knowledge, tool) DO UPDATE SET data = excluded.data`
+	putEntries = `INSERT INTO entry (kind, key, value) SELECT $3, * FROM unnest($1::bytea[], $2::bytea[])
+		ON CONFLICT (tenant, kind, key) DO UPDATE SET value = excluded.value`
+	putPreferences = `INSERT INTO preference (version, profile, value) SELECT $3, * FROM unnest($1::text[], $2::bytea[])
+		ON CONFLICT (tenant, profile) DO UPDATE SET version = excluded.version, value = excluded.value`
+)
+
+// putNamed returns the statement that puts rows into a table of names.
+func putNamed(table string) string {
+	return `INSERT INTO ` + table + ` (name, body) SELECT * FROM unnest($1::text[], $2::bytea[])
+		ON CONFLICT (tenant, name) DO UPDATE SET body = excluded.body`
+}
+
 // Write implements [store.Backend].
 func (s *Store) Write(ctx context.Context, b *store.Batch) (uint64, error) {
 	if err := b.Check(); err != nil {
@@ -38,8 +59,7 @@ func applyBatch(ctx context.Context, tx pgx.Tx, b *store.Batch) error {
 		tools.put(string(b.Records[i].Tool.ID()), store.EncodeRecord(&b.Records[i]))
 	}
 	remove(w, `DELETE FROM tool WHERE id = ANY($1)`, textsOf(b.Remove))
-	put(w, `INSERT INTO tool (id, body) SELECT * FROM unnest($1::text[], $2::bytea[])
-		ON CONFLICT (tenant, id) DO UPDATE SET body = excluded.body`, tools)
+	put(w, putTools, tools)
 
 	servers, sources, overlays := newRows[string](0), newRows[string](0), newRows[string](0)
 	for _, v := range b.Servers {
@@ -70,8 +90,7 @@ func applyBatch(ctx context.Context, tx pgx.Tx, b *store.Batch) error {
 		{"trust", taken, decisions},
 	} {
 		remove(w, `DELETE FROM `+one.table+` WHERE name = ANY($1)`, one.remove)
-		put(w, `INSERT INTO `+one.table+` (name, body) SELECT * FROM unnest($1::text[], $2::bytea[])
-			ON CONFLICT (tenant, name) DO UPDATE SET body = excluded.body`, one.put)
+		put(w, putNamed(one.table), one.put)
 	}
 	applyDerived(w, b)
 	return w.err
@@ -89,12 +108,9 @@ func applyDerived(w *writer, b *store.Batch) {
 	}
 	remove(w, `DELETE FROM vector WHERE text = ANY($1) AND model = $2 AND fingerprint = $3 AND dims = $4`,
 		bytesOf(b.DropVectors), m.Name, m.Fingerprint, m.Dims)
-	put(w, `INSERT INTO vector (model, fingerprint, dims, text, data) SELECT $3, $4, $5, * FROM unnest($1::bytea[], $2::bytea[])
-		ON CONFLICT (tenant, model, fingerprint, dims, text) DO UPDATE SET data = excluded.data`,
-		vectors, m.Name, m.Fingerprint, m.Dims)
+	put(w, putVectors, vectors, m.Name, m.Fingerprint, m.Dims)
 	remove(w, `DELETE FROM analysis WHERE tool = ANY($1) AND knowledge = $2`, bytesOf(b.DropAnalyses), b.Knowledge)
-	put(w, `INSERT INTO analysis (knowledge, tool, data) SELECT $3, * FROM unnest($1::bytea[], $2::bytea[])
-		ON CONFLICT (tenant, knowledge, tool) DO UPDATE SET data = excluded.data`, analyses, b.Knowledge)
+	put(w, putAnalyses, analyses, b.Knowledge)
 }
 
 // writer writes in a transaction. After the first error it does nothing; err is that error.

@@ -38,6 +38,10 @@ func Run(t *testing.T, newState func(t testing.TB) Opener) {
 		{"LearnedByMany", testLearnedByMany},
 		{"CountsAreApart", testCountsAreApart},
 		{"SameAsFile", testSameAsFile},
+		{"Copy", testCopy},
+		{"FillReplaces", testFillReplaces},
+		{"FillFails", testFillFails},
+		{"CopyNotices", testCopyNotices},
 		{"CancelledContext", testCancelled},
 	} {
 		t.Run(one.name, func(t *testing.T) { one.test(t, newState(t)) })
