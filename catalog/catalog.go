@@ -112,7 +112,7 @@ func (c *Catalog) openState(ctx context.Context) error {
 	if c.openImage(ctx) {
 		return nil
 	}
-	return c.loadState(ctx)
+	return c.loadState(ctx, anew)
 }
 
 // loaded returns the state with all that is stored. Where an image was opened, the store is read now; if that fails,
@@ -130,7 +130,7 @@ func (c *Catalog) loaded() *state {
 // loadedLocked is loaded for a caller that holds mu.
 func (c *Catalog) loadedLocked() *state {
 	if c.st.Load().partial {
-		if err := c.loadState(context.Background()); err != nil {
+		if err := c.loadState(context.Background(), behind); err != nil {
 			c.o.Logger.Error("the stored tools cannot be read", "error", err)
 		}
 	}
@@ -172,9 +172,17 @@ func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 // maxAttempts bounds how often a change is decided again because another process was faster.
 const maxAttempts = 20
 
+// loading says why the store is read.
+type loading int
+
+const (
+	anew   loading = iota // its tools are to be published, whatever is published now
+	behind                // what is published may be an image of the same tools, under the same model and trust
+)
+
 // loadState reads the store, completes what this process's model and knowledge have not made yet, and publishes the
 // result. The caller holds mu.
-func (c *Catalog) loadState(ctx context.Context) error {
+func (c *Catalog) loadState(ctx context.Context, why loading) error {
 	for n := 1; ; n++ {
 		view := c.o.indexer.view()
 		snap, err := c.o.Store.LoadMoving(ctx, view, c.texts.moveTools)
@@ -192,7 +200,7 @@ func (c *Catalog) loadState(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.isPublished(ctx, st) {
+		if why == behind && c.isPublished(ctx, st) {
 			c.o.indexer.release()
 			c.st.Store(st)
 			return nil
@@ -226,7 +234,7 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 			return err
 		}
 		if st := c.st.Load(); gen != st.generation || st.partial {
-			if err := c.loadState(ctx); err != nil {
+			if err := c.loadState(ctx, behind); err != nil {
 				return err
 			}
 		}

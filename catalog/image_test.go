@@ -400,3 +400,21 @@ func TestImageCompleted(t *testing.T) {
 		sameCatalogue(t, first, second)
 	}
 }
+
+// TestImageRetrust changes the trust while only an image is open: what the image shows is of another trust then, though
+// it has as many tools.
+func TestImageRetrust(t *testing.T) {
+	dir := t.TempDir()
+	save(t, dir, trust.Options{})
+	c := imaged(t, dir, trust.Options{})
+	odd, _ := c.Set().Get("one/odd")
+	if odd.Warning == "" || !c.st.Load().partial {
+		t.Fatal("there is no warning to take away")
+	}
+	if err := c.Retrust(context.Background(), trust.Options{Policy: trust.Off}); err != nil {
+		t.Fatal(err)
+	}
+	if odd, _ := c.Set().Get("one/odd"); odd.Warning != "" {
+		t.Errorf("the warning stays: %s", odd.Warning)
+	}
+}

@@ -141,7 +141,7 @@ func (im *importing) refresh(ctx context.Context) error {
 	im.st, im.scanner = nil, nil
 	// Another process has changed the store. If this process knows no newer state, load it, or else continue from it.
 	if st := im.c.st.Load(); gen != st.generation || st.partial {
-		return im.c.loadState(ctx)
+		return im.c.loadState(ctx, behind)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total in
 	defer c.mu.Unlock()
 	before := c.o.indexer
 	c.o.indexer, c.saved = next, 0
-	if err := c.loadState(ctx); err != nil {
+	if err := c.loadState(ctx, anew); err != nil {
 		c.o.indexer = before
 		return contextError(ctx, err)
 	}
