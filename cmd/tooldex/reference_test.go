@@ -157,6 +157,7 @@ func exampleMarks(path string) string {
 	marks := map[string][]string{
 		"tooldex audit verify": {"not run: needs an anchor that was noted before"},
 		"tooldex call":         {"before: tooldex import ~/.claude.json"},
+		"tooldex index copy":   {"not run: needs a database"},
 		"tooldex search":       {"before: tooldex import github.json"},
 		"tooldex serve":        {"before: tooldex import github.json"},
 		"tooldex enrich":       {"before: tooldex import odd.json"},
