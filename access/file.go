@@ -20,7 +20,7 @@ import (
 )
 
 // File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …,
-// "expires": …}]}. It holds no secrets. People may edit it too: comments and other members stay. Its methods are safe
+// "expires": …, "callsPerMinute": …}]}. It holds no secrets. People may edit it too: comments and other members stay. Its methods are safe
 // for concurrent use, also by several processes.
 type File struct {
 	Path string // "" means that there is no file
@@ -197,13 +197,18 @@ type entry struct {
 	Profile  string `yaml:"profile,omitempty"`
 	ReadOnly bool   `yaml:"readOnly,omitempty"`
 	Expires  string `yaml:"expires,omitempty"`
+
+	RequestsPerMinute int `yaml:"requestsPerMinute,omitempty"`
+	CallsPerMinute    int `yaml:"callsPerMinute,omitempty"`
+	ConcurrentCalls   int `yaml:"concurrentCalls,omitempty"`
 }
 
 // newEntry returns a token in the form of the file.
 func newEntry(t Token) entry {
 	e := entry{
 		Name: t.Name, SHA256: hex.EncodeToString(t.Digest[:]), Profile: t.View.Profile,
-		ReadOnly: t.View.ReadOnly,
+		ReadOnly: t.View.ReadOnly, RequestsPerMinute: t.Limits.Requests, CallsPerMinute: t.Limits.Calls,
+		ConcurrentCalls: t.Limits.Concurrent,
 	}
 	if !t.Expires.IsZero() {
 		e.Expires = t.Expires.UTC().Format(time.RFC3339)
@@ -212,8 +217,8 @@ func newEntry(t Token) entry {
 }
 
 // tokensHint goes with every error about the content of the file.
-const tokensHint = "a token has a name and the sha256 of its secret, and may have a profile, readOnly: true and " +
-	"expires: 2027-01-31; tooldex tokens add writes it"
+const tokensHint = "a token has a name and the sha256 of its secret, and may have a profile, readOnly: true, " +
+	"expires: 2027-01-31, requestsPerMinute, callsPerMinute and concurrentCalls; tooldex tokens add writes it"
 
 // ParseTokens parses the content of a file of tokens. Empty content has no tokens. Unknown members are refused, since a
 // misspelled one might have limited the token. Its errors are of code Invalid.
@@ -231,6 +236,10 @@ func ParseTokens(b []byte) ([]Token, error) {
 	out := make([]Token, 0, len(file.Tokens))
 	for i, e := range file.Tokens {
 		t := Token{Name: cmp.Or(e.Name, fmt.Sprintf("number %d", i+1)), View: View{Profile: e.Profile, ReadOnly: e.ReadOnly}}
+		t.Limits = Limits{e.RequestsPerMinute, e.CallsPerMinute, e.ConcurrentCalls}
+		if err := t.Limits.Check(); err != nil {
+			return nil, invalidTokens("token %q: its limits are not from 0 to %d", t.Name, maxLimit)
+		}
 		digest, err := hex.DecodeString(e.SHA256)
 		if err != nil || len(digest) != sha256.Size {
 			return nil, invalidTokens("token %q: sha256 is not 64 hexadecimal digits", t.Name)

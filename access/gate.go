@@ -30,6 +30,9 @@ type Options struct {
 	// Ended is called with the Key of a principal whose token was revoked, has expired, or grants something else now.
 	// Watch calls it, one at a time. Nil means that nobody is notified.
 	Ended func(key string)
+	// Refused is called for each request (kind "requests") and call ("calls", "concurrent") that the quota of a token does
+	// not permit. Nil means that nobody is notified.
+	Refused func(who Principal, kind string)
 	// Logger receives tokens that end, and errors of reading the file; nil means no log.
 	Logger *slog.Logger
 }
@@ -42,6 +45,8 @@ type Grant struct {
 	Expires time.Time
 	// Alive ends when the token is revoked; nil means that it cannot be.
 	Alive context.Context
+	// Quota bounds what is done with the token; nil means that nothing does.
+	Quota *Quota
 }
 
 // Gate identifies tokens. It is safe for concurrent use, but Watch must run once only.
@@ -60,12 +65,13 @@ type Gate struct {
 }
 
 // liveToken is a token of the file, with the context that ends with it. A token that stays in the file through a change
-// keeps its context.
+// keeps its context, and what it has used of its quota.
 type liveToken struct {
 	Token
 	alive context.Context
 	end   context.CancelFunc
 	over  bool // its end was reported
+	quota *Quota
 }
 
 // New reads the file. Errors are of code Invalid: the file cannot be read, or names an unknown profile. A file that
@@ -137,7 +143,7 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 		if h.hasExpired(time.Now()) {
 			return Grant{}, refuseToken("the token has expired")
 		}
-		return Grant{h.principalOf(), h.View, h.Expires, h.alive}, nil
+		return Grant{h.principalOf(), h.View, h.Expires, h.alive, h.quota}, nil
 	}
 	if g.o.OAuth != nil {
 		return g.o.OAuth.verifyToken(ctx, secret, path)
@@ -262,6 +268,15 @@ func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 			h.alive, h.end = context.WithCancel(context.Background())
 			h.over = false
 		}
+		if !ok {
+			who := t.principalOf()
+			h.quota = newQuota(t.Limits, func(kind string) {
+				if g.o.Refused != nil {
+					g.o.Refused(who, kind)
+				}
+			})
+		}
+		h.quota.setLimits(t.Limits)
 		h.Token = t
 		now = append(now, h)
 	}

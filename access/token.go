@@ -30,6 +30,7 @@ type Token struct {
 	View   View              // what it is good for
 	// Expires is when the token stops being good; zero means never.
 	Expires time.Time
+	Limits  Limits
 }
 
 // secretPrefix lets people, and programs that look for leaked secrets, recognise a token of ours.
@@ -125,13 +126,20 @@ type Line struct {
 	ReadOnly bool   `json:"readOnly,omitempty"`
 	Expires  string `json:"expires,omitempty" jsonschema:"a time; never if left out"`
 	Expired  bool   `json:"expired,omitempty"`
+	// The limits; none if left out.
+	RequestsPerMinute int `json:"requestsPerMinute,omitempty" jsonschema:"how many requests it permits; any number if left out"`
+	CallsPerMinute    int `json:"callsPerMinute,omitempty" jsonschema:"how many calls of tools it permits; any number if left out"`
+	ConcurrentCalls   int `json:"concurrentCalls,omitempty" jsonschema:"how many calls at once it permits; any number if left out"`
 }
 
 // Lines returns what may be shown of tokens.
 func Lines(tokens []Token, now time.Time) []Line {
 	out := make([]Line, len(tokens))
 	for i, t := range tokens {
-		out[i] = Line{Name: t.Name, Profile: t.View.Profile, ReadOnly: t.View.ReadOnly}
+		out[i] = Line{
+			Name: t.Name, Profile: t.View.Profile, ReadOnly: t.View.ReadOnly, RequestsPerMinute: t.Limits.Requests,
+			CallsPerMinute: t.Limits.Calls, ConcurrentCalls: t.Limits.Concurrent,
+		}
 		if !t.Expires.IsZero() {
 			out[i].Expires, out[i].Expired = t.Expires.UTC().Format(time.RFC3339), t.hasExpired(now)
 		}

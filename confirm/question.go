@@ -28,8 +28,8 @@ const (
 // their questions begins so.
 const (
 	askLine  = "tooldex asks you, not a server: allow this call? It may change or destroy something."
-	pageLine = "tooldex shows you, not a server, page %d of %d of a call that needs your permission. To see the next page, " +
-		"accept; nothing is called yet."
+	pageLine = "tooldex asks you, not a server: see the next page? This is page %d of %d of a call that needs your " +
+		"permission; nothing is called yet."
 )
 
 // Question returns what a person is asked before a call is made, as plain text of printable characters. Clients show it

@@ -69,7 +69,7 @@ func allOutcomes() []outcome {
 		{
 			http.StatusTooManyRequests,
 			[]string{"rate_limited"},
-			"Too many requests come from this address.", retryAfter,
+			"Too many requests come from this address, or the quota of the token is used up.", retryAfter,
 			nil,
 		},
 		{

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -72,6 +73,8 @@ func problemOf(err error, requestID string) problem {
 			"read it again, and repeat the change with its ETag", requestID)
 	case errors.As(err, &known) && errors.Is(err, access.ErrToken):
 		return newProblem(http.StatusUnauthorized, "unauthorized", known.Msg, known.Hint, requestID)
+	case errors.As(err, &known) && errors.As(err, new(access.Exhausted)):
+		return newProblem(http.StatusTooManyRequests, "rate_limited", known.Msg, known.Hint, requestID)
 	case errors.As(err, &known) && errors.As(err, &mismatch):
 		p := newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)
 		p.Field, p.InputSchema = mismatch.Field, mismatch.Schema
@@ -144,7 +147,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 		return
 	}
 	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
-		c.Response().Header().Set("Retry-After", "1")
+		c.Response().Header().Set("Retry-After", retryAfter(err))
 	}
 	body, err := encodeJSON(p)
 	if err == nil {
@@ -153,6 +156,15 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if err != nil && c.Request().Context().Err() == nil {
 		s.o.Logger.Debug("problem not delivered", "request", id, "err", err)
 	}
+}
+
+// retryAfter returns the seconds until another try may succeed.
+func retryAfter(err error) string {
+	var used access.Exhausted
+	if errors.As(err, &used) {
+		return strconv.Itoa(int(used.After.Seconds()))
+	}
+	return "1"
 }
 
 // statusAbandoned is what the log and the metrics report of a request whose client went away. It is never sent.

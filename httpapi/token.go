@@ -63,7 +63,10 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 			s.setChallenge(c, token != "", err)
 			return err
 		}
-		r = r.WithContext(access.WithPrincipal(r.Context(), grant.Principal))
+		if err := grant.Quota.Request(); err != nil {
+			return err
+		}
+		r = r.WithContext(access.WithQuota(access.WithPrincipal(r.Context(), grant.Principal), grant.Quota))
 		if !isStream(c) {
 			grant.Expires = time.Time{} // an answer that takes a while may come after the end of an access token
 		}

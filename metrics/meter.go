@@ -73,6 +73,9 @@ type Meter struct {
 
 	answers [maxStatus]atomic.Int64 // HTTP answers of this process, by status
 
+	quotaMu sync.Mutex
+	quota   map[quotaRefusal]int64 // what this process refused, at most maxQuota tokens and kinds
+
 	mu      sync.Mutex
 	loaded  bool   // loadCounts has succeeded
 	version uint64 // of stored
@@ -104,6 +107,26 @@ func (m *Meter) Answered(status int) {
 	if status > 0 && status < maxStatus {
 		m.answers[status].Add(1)
 	}
+}
+
+// quotaRefusal is what a quota refused: of which token, and which limit.
+type quotaRefusal struct{ who, kind string }
+
+// maxQuota bounds the tokens that are told apart; what other tokens are refused counts under otherProfiles.
+const maxQuota = 1000
+
+// QuotaRefused counts a request or a call that the quota of a token did not permit, in this process. It does not block.
+func (m *Meter) QuotaRefused(who, kind string) {
+	m.quotaMu.Lock()
+	defer m.quotaMu.Unlock()
+	if m.quota == nil {
+		m.quota = map[quotaRefusal]int64{}
+	}
+	one := quotaRefusal{who, kind}
+	if _, ok := m.quota[one]; !ok && len(m.quota) >= maxQuota {
+		one.who = otherProfiles
+	}
+	m.quota[one]++
 }
 
 // New returns a Meter that has counted nothing yet.

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -192,6 +193,20 @@ func (m *Meter) writeAnswers(p *page) {
 	}
 }
 
+// writeQuotas writes how much the quotas of tokens refused.
+func (m *Meter) writeQuotas(p *page) {
+	const name = "tooldex_quota_refused_total"
+	p.writeFamily(name, "counter", "Requests and calls that this process refused, since the quota of their token was used "+
+		"up, by token and limit.")
+	m.quotaMu.Lock()
+	defer m.quotaMu.Unlock()
+	for _, one := range slices.SortedFunc(maps.Keys(m.quota), func(a, b quotaRefusal) int {
+		return cmp.Or(strings.Compare(a.who, b.who), strings.Compare(a.kind, b.kind))
+	}) {
+		p.writeSample(name, formatLabel("limit", one.kind)+","+formatLabel("token", one.who), float64(m.quota[one]))
+	}
+}
+
 // writeGauges writes what is true at this moment.
 func (m *Meter) writeGauges(p *page) {
 	if m.o.Catalog != nil {
@@ -213,6 +228,7 @@ func (m *Meter) writeGauges(p *page) {
 		p.writeServers(m.o.Servers())
 	}
 	m.writeAnswers(p)
+	m.writeQuotas(p)
 	if m.o.Version != "" {
 		p.writeFamily("tooldex_build_info", "gauge", "1, with the version of the program and of Go.")
 		p.writeSample("tooldex_build_info",

@@ -26,6 +26,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 			Hint: "is another tooldex running? choose another address with --listen", Err: err,
 		}
 	}
+	s.admission.gate.Refused = func(who access.Principal, kind string) { s.views.Meter.QuotaRefused(who.Name, kind) }
 	gate, oauth, err := s.admission.openGate(s.profileExists, l.Addr(), func(key string) {
 		s.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) })
 		s.gateway.EndUser(key, "")

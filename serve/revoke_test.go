@@ -18,8 +18,8 @@ import (
 	"tooldex/upstream"
 )
 
-// startPatient serves a real MCP server with a tool that answers when its call is cancelled. begun and ended receive
-// one value for each call.
+// startPatient serves a real MCP server with a tool that answers when its call is cancelled, and one that answers at
+// once. begun and ended receive one value for each call of the first.
 func startPatient(t *testing.T) (url string, begun, ended chan struct{}) {
 	t.Helper()
 	begun, ended = make(chan struct{}, 8), make(chan struct{}, 8)
@@ -30,6 +30,10 @@ func startPatient(t *testing.T) (url string, begun, ended chan struct{}) {
 			<-ctx.Done()
 			ended <- struct{}{}
 			return &mcp.CallToolResult{}, nil
+		})
+	s.AddTool(&mcp.Tool{Name: "quick", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
 		})
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() {

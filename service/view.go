@@ -152,7 +152,7 @@ func (x *Views) New(key access.View) *View {
 	}
 	made := x.Meter.Caller(x.tracer.Caller(last), x.profileLabel(key))
 	valid := validate.NewCaller(x.content.Caller(guard.Caller(made)), s.Catalog, x.Schemas)
-	v.Caller = x.Audit.Caller(v.policy.Caller(availability{valid, s.Catalog}))
+	v.Caller = x.Audit.Caller(access.LimitCalls{}.Caller(v.policy.Caller(availability{valid, s.Catalog})))
 
 	v.Selector = x.newSelector(v, found)
 	return v

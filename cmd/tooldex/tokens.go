@@ -61,6 +61,9 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 			if t.Expires, err = access.ParseLifetime(expires, time.Now()); err != nil {
 				return asUsageError(fmt.Errorf("--expires: %w", err))
 			}
+			if err := t.Limits.Check(); err != nil {
+				return asUsageError(err)
+			}
 			// The profile may be defined on the machine that serves, so this is only a warning.
 			if _, ok := a.config().Profiles[t.View.Profile]; !ok && t.View.Profile != service.WholeProfile {
 				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; "+
@@ -79,6 +82,9 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&t.View.Profile, "profile", "", "the profile that it gives access to (default: all tools)")
 	fl.BoolVar(&t.View.ReadOnly, "read-only", false, "permit only calls of tools that change nothing")
+	fl.IntVar(&t.Limits.Requests, "requests-per-minute", 0, "how many requests it permits per minute (default: any number)")
+	fl.IntVar(&t.Limits.Calls, "calls-per-minute", 0, "how many calls of tools it permits per minute (default: any number)")
+	fl.IntVar(&t.Limits.Concurrent, "concurrent-calls", 0, "how many calls it permits at once (default: any number)")
 	fl.StringVar(&expires, "expires", "", "when it ends: 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z (default: never)")
 	return cmd
 }
@@ -108,9 +114,9 @@ func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
 					if l.Expired {
 						until += " (expired)"
 					}
-					rows[i] = []string{l.Name, cmp.Or(l.Profile, "all tools"), does, until}
+					rows[i] = []string{l.Name, cmp.Or(l.Profile, "all tools"), does, until, cmp.Or(tokens[i].Limits.String(), "none")}
 				}
-				return writeColumns(w, []string{"TOKEN", "PROFILE", "GOOD FOR", "EXPIRES"}, rows)
+				return writeColumns(w, []string{"TOKEN", "PROFILE", "GOOD FOR", "EXPIRES", "LIMITS"}, rows)
 			})
 		},
 	}
