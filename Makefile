@@ -19,7 +19,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines bench-large soak soaked mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large soak soaked mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -76,6 +76,9 @@ bench: build ## measure speed and size of bin/tooldex; writes docs/benchmarks.md
 
 bench-engines: build ## time searches beside bleve, chromem and scans at 1,165, 10,000 and 100,000 tools; writes docs/engines.md
 	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/engines.md engines
+
+compare-peers: build ## install other gateways from npm and Go's proxy, ask them and tooldex the same, ten minutes; writes docs/peers.md
+	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/peers.md peers
 
 bench-large: build ## measure catalogues of 1,165 to 100,000 tools, ten minutes; writes docs/benchmarks-large.md
 	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/benchmarks-large.md large

@@ -4,6 +4,7 @@
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/benchmarks-large.md large
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/quality.md quality
 //	bin/tools/bench -bin bin/tooldex -data DIR quality bars variants
+//	bin/tools/bench -bin bin/tooldex -data DIR -out docs/peers.md peers
 //	bin/tools/bench -out docs/first-answer.md first tests
 //
 // Every figure of those pages comes from here, together with the machine, the commit and the command that made it; none

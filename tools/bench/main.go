@@ -32,8 +32,8 @@ func main() {
 
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" &&
-		args[0] != "catalogue" {
-		return fmt.Errorf("want one of: speed, calls, engines, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER")
+		args[0] != "catalogue" && args[0] != "upstreams-http" {
+		return fmt.Errorf("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
@@ -65,6 +65,9 @@ func run(ctx context.Context, c config, args []string) error {
 	if args[0] == "upstream-http" {
 		return serveUpstreamHTTP(ctx)
 	}
+	if args[0] == "upstreams-http" {
+		return serveDumpsHTTP(ctx, args[1])
+	}
 	if args[0] == "upstream" {
 		if len(args) == 2 {
 			return serveDump(ctx, args[1])
@@ -78,6 +81,13 @@ func run(ctx context.Context, c config, args []string) error {
 	c.bin = bin
 	if _, err := os.Stat(c.bin); err != nil {
 		return fmt.Errorf("build the command first: %w", err)
+	}
+	if args[0] == "peers" {
+		page, err := peersPage(ctx, c)
+		if err != nil {
+			return err
+		}
+		return c.write(page)
 	}
 	if _, err := os.Stat(filepath.Join(c.data, "catalogue")); err != nil {
 		return fmt.Errorf("the data is not there: %w", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -279,20 +280,45 @@ func (alive) Call(context.Context, tool.Call) (*tool.CallResult, error) {
 
 // serveDump is a server of what a dump holds.
 func serveDump(ctx context.Context, file string) error {
-	content, err := sources.ReadFile(file)
+	s, err := dumpServer(ctx, file)
 	if err != nil {
 		return err
+	}
+	return s.RunStdio(ctx)
+}
+
+func dumpServer(ctx context.Context, file string) (*mcpsrv.Server, error) {
+	content, err := sources.ReadFile(file)
+	if err != nil {
+		return nil, err
 	}
 	var tools []*tool.Tool
 	for _, source := range content.Sources {
 		more, err := source.Tools(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		tools = append(tools, more...)
 	}
 	a := alive{tool.NewSet(tools, "")}
-	return mcpsrv.New(mcpsrv.Options{Searcher: a, Caller: a, Catalog: a, Mode: mcpsrv.Full}).RunStdio(ctx)
+	return mcpsrv.New(mcpsrv.Options{Searcher: a, Caller: a, Catalog: a, Mode: mcpsrv.Full}), nil
+}
+
+// serveDumpsHTTP serves each dump of a folder over streamable HTTP at its name, and says where it listens.
+func serveDumpsHTTP(ctx context.Context, dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	for _, file := range files {
+		s, err := dumpServer(ctx, file)
+		if err != nil {
+			return err
+		}
+		mux.Handle("/"+strings.TrimSuffix(filepath.Base(file), ".json"), s.Handler())
+	}
+	return serveHTTP(ctx, mux)
 }
 
 // countTokens estimates how many tokens a model reads for s: characters / 4, rounded up.

@@ -33,15 +33,17 @@ func serveUpstream(ctx context.Context) error { return echoServer().Run(ctx, &mc
 
 // serveUpstreamHTTP is the same over streamable HTTP, and says where it listens.
 func serveUpstreamHTTP(ctx context.Context) error {
+	s := echoServer()
+	return serveHTTP(ctx, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
+}
+
+// serveHTTP serves until ctx ends, and says where.
+func serveHTTP(ctx context.Context, handler http.Handler) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	s := echoServer()
-	h := &http.Server{
-		Handler:           mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil),
-		ReadHeaderTimeout: time.Minute,
-	}
+	h := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	fmt.Fprintln(os.Stderr, "http://"+l.Addr().String())
 	context.AfterFunc(ctx, func() { _ = h.Close() })
 	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
