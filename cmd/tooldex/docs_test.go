@@ -322,7 +322,7 @@ func TestDocumentFigures(t *testing.T) {
 	}
 	var entries strings.Builder
 	for _, name := range []string{
-		"docs/benchmarks.md", "docs/quality.md", "docs/reference/settings.md",
+		"docs/benchmarks.md", "docs/quality.md", "docs/peers.md", "docs/reference/settings.md",
 		"docs/model-card.md", "cmd/tooldex/serve.go",
 	} {
 		entries.WriteString(plain(name))
@@ -337,7 +337,7 @@ func TestDocumentFigures(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(plain("docs/comparison.md")) {
-		if strings.Contains(line, "(quality.md") {
+		if strings.Contains(line, "(quality.md") || strings.Contains(line, "(peers.md") {
 			texts["docs/comparison.md"] += line
 		}
 	}

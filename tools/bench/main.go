@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 )
 
 // config is what the command line says.
@@ -62,17 +63,8 @@ func run(ctx context.Context, c config, args []string) error {
 		}
 		return relaySDK(ctx, self)
 	}
-	if args[0] == "upstream-http" {
-		return serveUpstreamHTTP(ctx)
-	}
-	if args[0] == "upstreams-http" {
-		return serveDumpsHTTP(ctx, args[1])
-	}
-	if args[0] == "upstream" {
-		if len(args) == 2 {
-			return serveDump(ctx, args[1])
-		}
-		return serveUpstream(ctx)
+	if strings.HasPrefix(args[0], "upstream") {
+		return serveAs(ctx, args)
 	}
 	bin, err := filepath.Abs(c.bin)
 	if err != nil {
@@ -111,6 +103,22 @@ func run(ctx context.Context, c config, args []string) error {
 		return err
 	}
 	return c.write(page)
+}
+
+// serveAs is the server of the measurements that args name: with one tool that gives a text back, or with the tools of
+// one dump or of several.
+func serveAs(ctx context.Context, args []string) error {
+	switch {
+	case args[0] == "upstream-http":
+		return serveUpstreamHTTP(ctx)
+	case args[0] == "upstreams-http" && len(args) == 2:
+		return serveDumpsHTTP(ctx, args[1])
+	case args[0] == "upstream" && len(args) == 2:
+		return serveDump(ctx, args[1])
+	case args[0] == "upstream":
+		return serveUpstream(ctx)
+	}
+	return fmt.Errorf("unknown command %q", args[0])
 }
 
 // write puts a page where it belongs.
