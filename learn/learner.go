@@ -44,6 +44,9 @@ type Options struct {
 	KeepText bool          // keep the texts of requests; otherwise only vectors and hashes of words are kept
 	Window   time.Duration // how long after a search a call counts as its outcome; zero means 10 minutes
 	Flush    time.Duration // time between two writes; zero means 3 seconds
+	// Sweeps reports whether this process drops what is surplus. It is asked each time, and must not block. Nil means that
+	// it does.
+	Sweeps func() bool
 	// nil means time.Now
 	Now    func() time.Time
 	Logger *slog.Logger // nil means no log
@@ -55,6 +58,9 @@ func (o Options) withDefaults() Options {
 	o.Flush = cmp.Or(o.Flush, 3*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Sweeps == nil {
+		o.Sweeps = func() bool { return true }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -201,15 +207,18 @@ const sweepEvery = time.Hour
 func (l *Learner) Flush(ctx context.Context) error {
 	l.disk.Lock()
 	defer l.disk.Unlock()
-	now := l.o.Now()
+	now, sweeps := l.o.Now(), l.o.Sweeps()
 	l.mu.Lock()
 	written := l.pending
-	if written.isEmpty() && now.Sub(l.swept) < sweepEvery {
+	if written.isEmpty() && (!sweeps || now.Sub(l.swept) < sweepEvery) {
 		l.mu.Unlock()
 		return nil
 	}
-	l.swept = now
-	extra := l.evidence.surplusKeys(now, l.knownTools())
+	var extra []string
+	if sweeps {
+		l.swept = now
+		extra = l.evidence.surplusKeys(now, l.knownTools())
+	}
 	l.evidence.removeKeys(extra)
 	written.removeKeys(extra)
 	l.pending = newEvidenceStore()

@@ -38,6 +38,9 @@ type Options struct {
 	Version string
 	// Flush is the time between two writes; zero means 5 seconds.
 	Flush time.Duration
+	// Sweeps reports whether this process drops counts that are too old, also those of others. It is asked each time, and
+	// must not block. With nil, each process does with what it writes.
+	Sweeps func() bool
 	// Logger receives a warning when counts cannot be stored or read; nil means no log.
 	Logger *slog.Logger
 }
@@ -225,8 +228,9 @@ func (m *Meter) loadCounts(ctx context.Context) error {
 func (m *Meter) Flush(ctx context.Context) error {
 	m.disk.Lock()
 	defer m.disk.Unlock()
+	sweeps := m.o.Sweeps != nil && m.o.Sweeps()
 	m.mu.Lock()
-	if len(m.pending) == 0 {
+	if len(m.pending) == 0 && !(sweeps && m.hasOld()) {
 		m.mu.Unlock()
 		return nil
 	}
@@ -263,6 +267,17 @@ func (m *Meter) Flush(ctx context.Context) error {
 	return nil
 }
 
+// hasOld reports whether counts are stored that are too old. The caller holds mu.
+func (m *Meter) hasOld() bool {
+	now := minuteOf(time.Now())
+	for s := range m.stored {
+		if s.isOld(now) {
+			return true
+		}
+	}
+	return false
+}
+
 // spreadOverSlots adds the counts of minutes to all slots that they belong to.
 func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	out := map[slot]*counts{}
@@ -280,16 +295,17 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	return out
 }
 
-// writeCounts adds to the stored entries in one transaction, and removes those that are too old. It returns the entries
+// writeCounts adds to the stored entries in one transaction, and removes those that are too old if it is for this process
+// to do. It returns the entries
 // as they are then, nil for those removed. The caller holds disk.
 func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
 	err error,
 ) {
-	now := minuteOf(time.Now())
+	now, sweeps := minuteOf(time.Now()), m.o.Sweeps == nil || m.o.Sweeps()
 	m.mu.Lock()
 	sums = map[slot]*counts{}
 	for s := range m.stored {
-		if s.isOld(now) {
+		if sweeps && s.isOld(now) {
 			sums[s] = nil
 		}
 	}

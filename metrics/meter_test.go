@@ -267,6 +267,38 @@ func TestWindows(t *testing.T) {
 	})
 }
 
+// TestOneSweeps has two Meters over one disk. Only the one whose turn it is drops what is old, also if it counts nothing.
+func TestOneSweeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk, mine := &memoryDisk{}, false
+		idle := New(Options{Disk: disk, Sweeps: func() bool { return mine }})
+		busy := New(Options{Disk: disk, Sweeps: func() bool { return false }})
+		w := newWorld()
+		flush := func() int {
+			for _, m := range []*Meter{busy, idle} {
+				if err := m.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := m.loadCounts(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return len(disk.entries)
+		}
+		search(t, busy, w, &tool.Result{Query: "nothing"})
+		before := flush()
+		<-time.After(200 * time.Hour)
+		search(t, busy, w, &tool.Result{Query: "again"})
+		if n := flush(); n <= before {
+			t.Errorf("%d entries after %d: a process whose turn it is not dropped some", n, before)
+		}
+		mine = true
+		if n := flush(); n != before {
+			t.Errorf("%d entries after the sweep, want those of one search, %d", n, before)
+		}
+	})
+}
+
 // TestManyProcesses has several Meters over one disk count at once, and each hear in time of all.
 func TestManyProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -38,8 +38,9 @@ type updater struct {
 	unread    atomic.Int64   // how many servers have yet to be read for the first time
 	begun     time.Time      // when start was called on an empty catalogue; zero if it held tools
 	tasks     sync.WaitGroup
-	trustDue  bool   // a change of trust has not been applied; only followStore uses these two
+	trustDue  bool   // a change of trust has not been applied; only followStore uses this and the next
 	trustFail string // why, as it was logged
+	owner     bool   // as of the last look; only followStore uses it
 }
 
 // newUpdater returns an updater that does nothing before start.
@@ -113,12 +114,33 @@ func (u *updater) readUpstreams(ctx context.Context, unread []upstream.Server) {
 		case name := <-u.queue:
 			u.readTools(ctx, name)
 		case <-poll.C:
-			for _, status := range u.gateway.Status() {
-				if status.State == upstream.Running || status.State == upstream.Failed && status.Tools == 0 {
-					u.announceServer(status.Server)
-				}
-			}
+			u.poll()
 		}
+	}
+}
+
+// poll queues the servers whose tools may have changed, if this process is the one that asks for all: those that run
+// here, and those that failed before they could be read. Where others share the catalogue, a server may run for them
+// alone, so that all are asked that did not fail.
+func (u *updater) poll() {
+	if !u.service.Owner() {
+		return
+	}
+	for _, status := range u.gateway.Status() {
+		failed, idle := status.State == upstream.Failed, status.State == upstream.Known || status.State == upstream.Configured
+		if status.State == upstream.Running || failed && status.Tools == 0 || idle && u.service.Shared() {
+			u.announceServer(status.Server)
+		}
+	}
+}
+
+// takeOver polls when this process has become the one that does so for all, since nobody knows when the one before did
+// last.
+func (u *updater) takeOver() {
+	before := u.owner
+	if u.owner = u.service.Owner(); u.owner && !before {
+		u.o.Logger.Info("this process asks servers for their tools and drops what is old, for all that share the database")
+		u.poll()
 	}
 }
 
@@ -187,7 +209,8 @@ func (u *updater) followStore(ctx context.Context) {
 	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
 	stored := u.service.Catalog.Servers()
-	failing := false // the last look could not read the store, which was logged
+	u.owner = !u.service.Shared() // nothing is taken over where each process works for itself
+	failing := false              // the last look could not read the store, which was logged
 	var saveAfter time.Time
 	for {
 		select {
@@ -198,6 +221,7 @@ func (u *updater) followStore(ctx context.Context) {
 		case <-u.o.ReloadRequests:
 			u.o.Config.Invalidate()
 		}
+		u.takeOver()
 		// The order: preferences, configuration, tools, index file, servers. Each step uses what the one before has
 		// read.
 		u.refreshPreferences(ctx, failing)

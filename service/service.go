@@ -247,6 +247,13 @@ func (s *Service) Config() *config.Config { return s.o.Config() }
 // Logger returns the log.
 func (s *Service) Logger() *slog.Logger { return s.o.Logger }
 
+// Shared reports whether other machines may share what is stored.
+func (s *Service) Shared() bool { return s.scratch == "" && s.Config().Store != "" }
+
+// Owner reports whether this process does what one of those that share the state does for all: see store.Backend. A
+// command that ends soon does not, where there are others.
+func (s *Service) Owner() bool { return !s.Shared() || s.o.Serving && s.Store.Owner() }
+
 // Temporary reports whether the tools are made for this run alone.
 func (s *Service) Temporary() bool { return s.scratch != "" }
 
@@ -342,7 +349,7 @@ func (s *Service) Trust() trust.Options {
 func (s *Service) newLearner() *learn.Learner {
 	o := learn.Options{
 		Disk: s.Store, Reader: lateReader{s}, Catalog: lateReader{s},
-		KeepText: s.Config().Serve.LearnText, Logger: s.o.Logger,
+		KeepText: s.Config().Serve.LearnText, Logger: s.o.Logger, Sweeps: s.Owner,
 	}
 	if s.model.Embedder != nil {
 		o.Model = s.model.Embedder.Model().Fingerprint

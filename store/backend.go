@@ -28,6 +28,11 @@ type Backend interface {
 	// Changed receives a value soon after another process has changed something, so that a caller need not wait for its
 	// next look. It may miss changes. It is nil, and never receives, for a backend that does not report changes.
 	Changed() <-chan struct{}
+	// Owner reports whether this process is the one that does what one of those that share the state can do for all,
+	// such as asking servers again and dropping what is old. It does not block. Ask before each piece of work: when the
+	// owner ends, in any way, another process becomes it within seconds. Where processes do not take turns, as on a file,
+	// each is an owner.
+	Owner() bool
 
 	// Load reads all of one moment, without the preferences, what was learned and what was counted.
 	Load(ctx context.Context, v View) (*Snapshot, error)
@@ -84,3 +89,6 @@ func (s *Store) Close() error { return nil }
 
 // Changed returns nil: a file does not report changes. Ask for the [Store.Generation] instead.
 func (s *Store) Changed() <-chan struct{} { return nil }
+
+// Owner returns true: every process that uses a file works for itself.
+func (s *Store) Owner() bool { return true }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,40 +17,14 @@ const (
 // feed tells of changes that other processes make. It begins when somebody first asks for it.
 type feed struct {
 	changed chan struct{} // receives a value after changes; one that waits is enough
-	begin   sync.Once
-	stop    func() // ends the goroutine and waits for it; nil before begin
-	mu      sync.Mutex
-	closed  bool // guarded by mu, as stop
+	background
 }
 
 // Changed implements [store.Backend]. The first call begins to listen. While the database is away, the feed connects
 // again and again, and it reports a change once it is back.
 func (s *Store) Changed() <-chan struct{} {
-	s.feed.begin.Do(func() {
-		s.feed.mu.Lock()
-		defer s.feed.mu.Unlock()
-		if s.feed.closed {
-			return
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		var done sync.WaitGroup
-		done.Go(func() { s.follow(ctx) })
-		s.feed.stop = func() {
-			cancel()
-			done.Wait()
-		}
-	})
+	s.feed.start(s.follow)
 	return s.feed.changed
-}
-
-// close ends the feed.
-func (f *feed) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closed = true
-	if f.stop != nil {
-		f.stop()
-	}
 }
 
 // signal reports a change.
@@ -75,12 +48,8 @@ func (s *Store) follow(ctx context.Context) {
 		if time.Since(start) > mostRetry { // it worked for a while
 			retry = firstRetry
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(retry):
-			retry = min(2*retry, mostRetry)
-		}
+		wait(ctx, retry)
+		retry = min(2*retry, mostRetry)
 	}
 }
 
@@ -104,9 +73,9 @@ func (s *Store) listen(ctx context.Context) error {
 			known = h.seq
 			s.feed.signal()
 		}
-		wait, cancel := context.WithTimeout(ctx, pollInterval)
-		_, err = own.WaitForNotification(wait)
-		late := wait.Err() != nil
+		soon, cancel := context.WithTimeout(ctx, pollInterval)
+		_, err = own.WaitForNotification(soon)
+		late := soon.Err() != nil
 		cancel()
 		if err != nil && (!late || ctx.Err() != nil) {
 			return err

@@ -35,6 +35,7 @@ type Store struct {
 	location string
 	health   health
 	feed     feed
+	owner    owner
 }
 
 var _ store.Backend = (*Store)(nil)
@@ -142,6 +143,7 @@ func (s *Store) Location() string { return s.location }
 // Close ends all connections. The Store cannot be used afterwards.
 func (s *Store) Close() error {
 	s.feed.close()
+	s.owner.close()
 	s.pool.Close()
 	return nil
 }
