@@ -73,7 +73,7 @@ const maxMessage = 4 << 20
 type loadShedder struct {
 	requests, calls, streams *limit.Gate
 	held                     atomic.Int64 // bytes of bodies in memory
-	unread                   unreadAnswers
+	unread                   *limit.Bytes // of answers that are being written
 }
 
 // newLoadShedder returns a loadShedder that admits as much as l says.
@@ -81,7 +81,7 @@ func newLoadShedder(l limits) *loadShedder {
 	return &loadShedder{
 		requests: limit.New(l.requests, l.waiting, l.wait), calls: limit.New(l.calls, 0, 0),
 		streams: limit.New(l.streams, 0, 0),
-		unread:  unreadAnswers{each: l.unreadEach, all: l.unread, clients: map[string]int64{}},
+		unread:  limit.NewBytes(l.unreadEach, l.unread),
 	}
 }
 
@@ -113,7 +113,8 @@ var (
 )
 
 // admitRequest makes a request wait for its turn, once its body has arrived, and ends its turn when its answer begins
-// to be written: a client that sends or reads slowly takes no place from others. A stream keeps its place.
+// to be written: a client that sends or reads slowly takes no place from others. A message to /mcp leaves its place when
+// an event of its answer is not taken for streamPatience. A stream keeps its place.
 func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		g := s.load.gateOf(c)
@@ -134,14 +135,23 @@ func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		leave = sync.OnceFunc(leave)
 		defer leave()
-		if !isStream(c) {
-			w := c.Response().Writer
-			c.Response().Writer = &answerWriter{w, leave, &s.load.unread, clientOf(c)}
-			defer func() { c.Response().Writer = w }()
+		share, patience := limit.Share{Of: s.load.unread, Client: clientOf(c)}, time.Duration(0)
+		if isStream(c) {
+			patience = streamPatience
+			c.SetRequest(c.Request().WithContext(limit.WithShare(c.Request().Context(), share)))
 		}
+		if g == s.load.streams { // such a place is for as long as the stream is open
+			leave = func() {}
+		}
+		w := c.Response().Writer
+		c.Response().Writer = &answerWriter{w, leave, patience, share}
+		defer func() { c.Response().Writer = w }()
 		return next(c)
 	}
 }
+
+// streamPatience is how long a client may take to read an event before it is a slow one.
+const streamPatience = 100 * time.Millisecond
 
 // clientOf names who made a request: the owner of its token, or its address.
 func clientOf(c echo.Context) string {

@@ -483,7 +483,6 @@ func TestSilentConnectionAtTheEnd(t *testing.T) {
 
 // beingWritten returns how many clients have an answer that is being written.
 func beingWritten(f *fixture) int {
-	f.load.unread.mu.Lock()
-	defer f.load.unread.mu.Unlock()
-	return len(f.load.unread.clients)
+	clients, _ := f.load.unread.Waiting()
+	return clients
 }

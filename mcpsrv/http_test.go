@@ -383,3 +383,21 @@ func TestOneChangeIsAnnouncedOnce(t *testing.T) {
 		}
 	})
 }
+
+// TestBatchesAreBounded holds that a batch is answered, of which all answers wait for each other, and a long one refused.
+func TestBatchesAreBounded(t *testing.T) {
+	f := newFixture(t, smallServer(t), Options{})
+	url := f.listen(t).URL
+	_, _, session := asking(t, url, "POST", "", "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	asking(t, url, "POST", "", session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	for n, want := range map[int]int{2: 200, maxMessages: 200, maxMessages + 1: 400, 5000: 400} {
+		batch := make([]string, n)
+		for i := range batch {
+			batch[i] = fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i+1)
+		}
+		status, body, _ := asking(t, url, "POST", "", session, " ["+strings.Join(batch, ",")+"]", "Mcp-Protocol-Version", "2025-03-26")
+		if answered := strings.Count(body, `"result"`); status != want || want == 200 && answered != n {
+			t.Errorf("a batch of %d has %d with %d answers, want %d: %.200s", n, status, answered, want, body)
+		}
+	}
+}

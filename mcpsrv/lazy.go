@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/limit"
 	"tooldex/internal/orderedjson"
 )
 
@@ -89,27 +92,70 @@ func (c listParamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// readMessage reads the body of a request over HTTP, so that the SDK can read it again, and applies
-// moveListParams. It answers 400 and returns false if the message nests too deep or holds too many values. A body that
-// is no message, or too long, is left for the SDK to refuse.
-func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
+// readMessage reads the body of a request over HTTP, so that the SDK can read it again, and applies moveListParams. It
+// answers 400 and returns false if the message nests too deep, holds too many values, or is a batch of too many. A body
+// that is no message, or too long, is left for the SDK to refuse. The answer is to be written to the writer that it
+// returns.
+func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, bool) {
 	if r.Method != http.MethodPost || r.Body == nil {
-		return true
+		return w, true
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mcp.DefaultMaxRequestBodyBytes))
 	if err != nil {
 		r.Body = failedBody{bytes.NewReader(body), err, r.Body}
-		return true
+		return w, true
 	}
 	_ = r.Body.Close() // it has been read to its end
 	if err := orderedjson.CheckBounds(body, orderedjson.MaxDepth, orderedjson.MaxValues); err != nil {
 		msg, _ := messageOf(err)
 		http.Error(w, msg, http.StatusBadRequest)
-		return false
+		return w, false
+	}
+	n := batchLength(body)
+	if n > maxMessages {
+		http.Error(w, fmt.Sprintf("a batch has at most %d messages", maxMessages), http.StatusBadRequest)
+		return w, false
+	}
+	if n > 1 {
+		w = &batchWriter{w, limit.ShareOf(r.Context()), int64(n - 1)}
 	}
 	body = moveListParamsInMessage(body)
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return true
+	return w, true
+}
+
+// maxMessages bounds the messages of a batch over HTTP, which were part of one revision of the protocol: all their
+// answers wait for each other at one stream.
+const maxMessages = 20
+
+// batchLength returns how many messages a body has, if it is a batch.
+func batchLength(body []byte) int {
+	var batch []json.RawMessage
+	if orderedjson.Kind(body) != "array" || json.Unmarshal(body, &batch) != nil {
+		return 0
+	}
+	return len(batch)
+}
+
+// batchWriter writes the answers of a batch. While one is written the others wait, and count as long as that one.
+type batchWriter struct {
+	http.ResponseWriter
+	share  limit.Share
+	others int64
+}
+
+// Unwrap is for http.ResponseController.
+func (w *batchWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Write implements io.Writer.
+func (w *batchWriter) Write(b []byte) (int, error) {
+	n := w.others * int64(len(b))
+	if !w.share.Begin(n) {
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Unix(1, 0)) // the connection breaks
+		return 0, errUnread
+	}
+	defer w.share.End(n)
+	return w.ResponseWriter.Write(b)
 }
 
 // moveListParamsInMessage applies moveListParams to a whole message.

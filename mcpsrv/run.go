@@ -99,7 +99,8 @@ func (s *Server) Handler() http.Handler {
 			}
 		}()
 		s.hideForeignSession(r)
-		if !s.readMessage(w, r) {
+		w, ok := s.readMessage(w, r)
+		if !ok {
 			return
 		}
 		if r.Header.Get("Mcp-Protocol-Version") >= statelessRevision {

@@ -3,18 +3,22 @@ package mcpsrv
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"mime"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/access"
+	"tooldex/internal/limit"
 )
 
 // sseParam is the parameter of the address to which the client of a session posts its messages.
@@ -129,7 +133,12 @@ func (s *Server) openStream(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
 	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), sseTransport{
-		listParamTransport{drainingTransport{transport, s.o.DrainTime, &s.answers}}, transport, one.used,
+		listParamTransport{drainingTransport{transport, s.o.DrainTime, &s.answers}},
+		transport, one.used,
+		limit.ShareOf(r.Context()), func() {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) // the end would wait for what is being written
+			end()
+		},
 	}, nil)
 	if err != nil {
 		http.Error(w, "the session cannot begin", http.StatusInternalServerError)
@@ -150,17 +159,20 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no such session", http.StatusNotFound)
 		return
 	}
-	if s.readMessage(w, r) {
+	if _, ok := s.readMessage(w, r); ok {
 		one.used()
 		one.post.ServeHTTP(w, r)
 	}
 }
 
-// sseTransport is a transport that serves only the revisions which have it, and that notes when it is used.
+// sseTransport is a transport that serves only the revisions which have it, notes when it is used, and ends the session
+// of a client that leaves too much unread.
 type sseTransport struct {
 	mcp.Transport
 	versions mcp.ProtocolVersionSupporter
 	used     func()
+	share    limit.Share
+	end      func()
 }
 
 // SupportsProtocolVersion implements mcp.ProtocolVersionSupporter.
@@ -174,17 +186,44 @@ func (t sseTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sseConn{conn, t.used}, nil
+	return &sseConn{Connection: conn, of: t}, nil
 }
 
-// sseConn calls used for everything that it writes.
+// sseConn is a connection of an sseTransport. All answers of a session take one stream, and wait for each other there.
 type sseConn struct {
 	mcp.Connection
-	used func()
+	of      sseTransport
+	writing atomic.Int64 // messages that are being written, or wait for that
 }
 
-// Write implements mcp.Connection.
-func (c sseConn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	c.used()
+// Write implements mcp.Connection. It counts what waits behind another message; who serves the stream counts what is
+// being written.
+func (c *sseConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	c.of.used()
+	defer c.writing.Add(-1)
+	if c.writing.Add(1) == 1 {
+		return c.Connection.Write(ctx, msg)
+	}
+	n := messageSize(msg)
+	if !c.of.share.Begin(n) {
+		c.of.end()
+		return fmt.Errorf("write to stream: %w", errUnread)
+	}
+	defer c.of.share.End(n)
 	return c.Connection.Write(ctx, msg)
+}
+
+// errUnread ends the session of a client that leaves too much unread.
+var errUnread = errors.New("too many bytes wait to be read")
+
+// messageSize returns about how many bytes a message takes in memory.
+func messageSize(msg jsonrpc.Message) int64 {
+	const each = 1 << 10 // of a goroutine that waits
+	switch m := msg.(type) {
+	case *jsonrpc.Response:
+		return each + int64(len(m.Result))
+	case *jsonrpc.Request:
+		return each + int64(len(m.Params))
+	}
+	return each
 }

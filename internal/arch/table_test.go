@@ -156,7 +156,7 @@ var table = map[string]rule{
 		doc:     "Package script runs short programs in JavaScript that call tools, within bounds.",
 	},
 	"mcpsrv": {
-		imports: []string{"tool", "script", "validate", "upstream", "access", "internal/orderedjson", "internal/sanitize"},
+		imports: []string{"tool", "script", "validate", "upstream", "access", "internal/limit", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
