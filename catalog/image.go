@@ -130,6 +130,7 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 		return false
 	}
 	c.mapped++
+	c.remember(head)
 	return true
 }
 
@@ -204,6 +205,11 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	gen := head.Generation
 	key := c.imageKey(gen, head.Stamp)
 	path := key.path(c.o.Dir)
+	defer func() {
+		if c.saved == gen {
+			c.remember(head)
+		}
+	}()
 	if have, err := flatfile.ReadKey(path); err == nil && string(have) == string(key.encode()) {
 		c.saved = gen
 		return nil
@@ -229,6 +235,13 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	c.saved = gen
 	removeOldImages(filepath.Dir(path))
 	return nil
+}
+
+// remember has the store remember the state of an image, from which a process can then begin without the store.
+func (c *Catalog) remember(head store.Head) {
+	if s, ok := c.o.Store.(store.Remembering); ok {
+		s.Remember(head)
+	}
 }
 
 // isComplete reports whether nothing is missing or damaged in a state: only then is its index what the next process

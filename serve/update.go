@@ -74,8 +74,12 @@ func (u *updater) start(ctx context.Context) {
 	}
 }
 
-// ready returns an error while the service has no tools yet because they are being read.
+// ready returns an error while the service has no tools yet because they are being read, and while it has those of an
+// earlier run because the database was not reached since.
 func (u *updater) ready() error {
+	if err := u.service.Unreached(); err != nil {
+		return fmt.Errorf("what is served is that of an earlier run: %w", err)
+	}
 	n := u.unread.Load()
 	if n == 0 || time.Since(u.begun) > firstReading {
 		return nil

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"path/filepath"
 
 	"tooldex/config"
 	"tooldex/internal/atomicfile"
@@ -14,6 +15,18 @@ import (
 // for the file. The folder is made in either case, since the index of this process lies there. The errors are those of
 // store.Open and postgres.Open, and Invalid for an address that is none of a database. The caller closes the Backend.
 func OpenStore(ctx context.Context, address, dir string, o store.Options) (store.Backend, error) {
+	return openStore(ctx, address, dir, o, func(ctx context.Context, address, _ string) (*postgres.Store, error) {
+		return postgres.Open(ctx, address)
+	})
+}
+
+// lastState is the name of the file from which a process that serves begins while the database is away.
+const lastState = "last-state.json"
+
+// openStore is OpenStore that opens a database by a function, which gets the path of lastState.
+func openStore(ctx context.Context, address, dir string, o store.Options,
+	open func(ctx context.Context, address, file string) (*postgres.Store, error),
+) (store.Backend, error) {
 	if address == "" {
 		s, err := store.Open(dir, o)
 		if err != nil { // a nil *Store in an interface would not be nil
@@ -33,7 +46,7 @@ func OpenStore(ctx context.Context, address, dir string, o store.Options) (store
 			Hint: "choose another with --data-dir", Err: err,
 		}
 	}
-	s, err := postgres.Open(ctx, address)
+	s, err := open(ctx, address, filepath.Join(dir, lastState))
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 	"tooldex/metrics"
 	"tooldex/search"
 	"tooldex/store"
+	"tooldex/store/postgres"
 	"tooldex/tool"
 	"tooldex/trust"
 	"tooldex/upstream"
@@ -141,7 +142,12 @@ func (s *Service) openStore(ctx context.Context) (err error) {
 	if s.scratch != "" { // the tools are made for this run alone
 		address = ""
 	}
-	if s.Store, err = OpenStore(ctx, address, s.dir, store.Options{}); err != nil {
+	if s.o.Serving {
+		s.Store, err = openStore(ctx, address, s.dir, store.Options{}, postgres.OpenRemembering)
+	} else {
+		s.Store, err = OpenStore(ctx, address, s.dir, store.Options{})
+	}
+	if err != nil {
 		return err
 	}
 	return s.openCatalog(ctx)
@@ -253,6 +259,15 @@ func (s *Service) Shared() bool { return s.scratch == "" && s.Config().Store != 
 // Owner reports whether this process does what one of those that share the state does for all: see store.Backend. A
 // command that ends soon does not, where there are others.
 func (s *Service) Owner() bool { return !s.Shared() || s.o.Serving && s.Store.Owner() }
+
+// Unreached says why the database was not reached since the service was opened: it then is as at the end of an earlier
+// run. It is nil once the database was reached, and for a file.
+func (s *Service) Unreached() error {
+	if r, ok := s.Store.(store.Remembering); ok {
+		return r.Unreached()
+	}
+	return nil
+}
 
 // Temporary reports whether the tools are made for this run alone.
 func (s *Service) Temporary() bool { return s.scratch != "" }

@@ -70,6 +70,16 @@ type Backend interface {
 		change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error)
 }
 
+// Remembering is a Backend that a process can begin with while its state cannot be reached, from what it remembers of an
+// earlier run: ReadHead and Preferences then answer as they did last.
+type Remembering interface {
+	Backend
+	// Remember says that there is an index of this state, which the next process could begin with.
+	Remember(h Head)
+	// Unreached says why the state was not reached since this process began; nil once it was. It does not block.
+	Unreached() error
+}
+
 var _ Backend = (*Store)(nil)
 
 // Location returns the file's path.

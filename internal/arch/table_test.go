@@ -77,7 +77,7 @@ var table = map[string]rule{
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"store/postgres": {
-		imports: []string{"tool", "embed", "store", "upstream", "internal/redact"},
+		imports: []string{"tool", "embed", "store", "upstream", "internal/atomicfile", "internal/redact"},
 		doc:     "Package postgres keeps the state of tooldex/store in a PostgreSQL database, so that several machines share it.",
 	},
 	"gateway": {

@@ -164,5 +164,8 @@ func (s *Store) ReadHead(ctx context.Context) (out store.Head, err error) {
 		}
 		return nil
 	})
+	if kept, ok := s.recall(err); ok {
+		return kept.Head, nil
+	}
 	return out, err
 }

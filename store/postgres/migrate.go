@@ -24,15 +24,15 @@ var migrations embed.FS
 const migrationLock = 0x746f6f6c // "tool"
 
 // migrate brings the tables up to date, in one transaction. It does nothing, and needs no rights, where they are.
-func (s *Store) migrate(ctx context.Context) error {
+func (s *Store) migrate(ctx context.Context, conn *pgx.Conn) error {
 	steps, err := fs.Glob(migrations, "migrations/*.sql") // sorted by name, which begins with the version
 	if err != nil {
 		return err
 	}
-	if have, err := schemaVersion(ctx, s.pool); err != nil || have == len(steps) {
+	if have, err := schemaVersion(ctx, conn); err != nil || have == len(steps) {
 		return err
 	}
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock($1)`, migrationLock); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func createSchema(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// querier is a pool or a transaction.
+// querier is a pool, a connection or a transaction.
 type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
@@ -100,9 +100,9 @@ func schemaVersion(ctx context.Context, q querier) (version int, err error) {
 }
 
 // ensureHead makes the head of the tenant. The first generation is 1, so that zero can stand for none.
-func (s *Store) ensureHead(ctx context.Context) error {
+func ensureHead(ctx context.Context, conn *pgx.Conn) error {
 	stamp := newStamp()
-	_, err := s.pool.Exec(ctx, `INSERT INTO head (seq, generation, stamp) VALUES (1, 1, $1) ON CONFLICT DO NOTHING`, stamp[:])
+	_, err := conn.Exec(ctx, `INSERT INTO head (seq, generation, stamp) VALUES (1, 1, $1) ON CONFLICT DO NOTHING`, stamp[:])
 	return err
 }
 

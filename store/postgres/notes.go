@@ -13,7 +13,16 @@ import (
 // Preferences implements [store.Backend].
 func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]store.Preference, version uint64, err error) {
 	h, err := s.lookAtHead(ctx)
+	if kept, ok := s.recall(err); ok {
+		if kept.Version == known {
+			return nil, known, nil
+		}
+		return kept.Preferences, kept.Version, nil
+	}
 	if version = h.numbers[ofPreferences]; err != nil || version == known {
+		if err == nil {
+			s.rememberPreferences(nil, version)
+		}
 		return nil, version, err
 	}
 	err = s.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -37,6 +46,7 @@ func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]s
 	if err != nil {
 		return nil, 0, err
 	}
+	s.rememberPreferences(all, version)
 	return all, version, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,11 +32,14 @@ const (
 // Store is the state of one tenant in a database. It is safe for concurrent use by goroutines, and by any number of
 // processes through other Stores. Close it after use.
 type Store struct {
-	pool     *pgxpool.Pool
-	location string
-	health   health
-	feed     feed
-	owner    owner
+	pool      *pgxpool.Pool
+	location  string
+	health    health
+	feed      feed
+	owner     owner
+	memory    memory
+	preparing sync.Mutex
+	reached   atomic.Bool // a connection has prepared the database
 }
 
 var _ store.Backend = (*Store)(nil)
@@ -53,25 +57,66 @@ func Handles(address string) bool {
 // that row level security does not bind, and for a schema of a newer version; and as described at the package for the
 // rest. No error has the password in it.
 func Open(ctx context.Context, address string) (*Store, error) {
+	s, err := newStore(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.reach(ctx); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// newStore returns a Store that has not connected yet. Its first connection prepares the database.
+func newStore(ctx context.Context, address string) (*Store, error) {
 	c, tenant, err := parseAddress(address)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{location: redact.Address(address)}
-	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return prepareSession(ctx, conn, tenant) }
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := prepareSession(ctx, conn, tenant); err != nil {
+			return err
+		}
+		return s.prepare(ctx, conn)
+	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {
 		return nil, s.explain("open store", err)
 	}
 	s.feed.changed = make(chan struct{}, 1)
+	return s, nil
+}
+
+// reach connects, and so prepares the database.
+func (s *Store) reach(ctx context.Context) error {
 	ready, cancel := context.WithTimeout(ctx, workTimeout)
 	defer cancel()
-	for _, step := range []func(context.Context) error{s.checkRole, s.migrate, s.ensureHead} {
-		if err := step(ready); err != nil {
-			s.pool.Close()
-			return nil, s.explain("open store", err)
+	conn, err := s.pool.Acquire(ready)
+	if err != nil {
+		return s.note(s.explain("open store", err))
+	}
+	conn.Release()
+	return nil
+}
+
+// prepare makes the database ready for this Store, once: it refuses roles that see too much, and makes the tables and the
+// tenant.
+func (s *Store) prepare(ctx context.Context, conn *pgx.Conn) error {
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	if s.reached.Load() {
+		return nil
+	}
+	ready, cancel := context.WithTimeout(ctx, workTimeout)
+	defer cancel()
+	for _, step := range []func(context.Context, *pgx.Conn) error{checkRole, s.migrate, ensureHead} {
+		if err := step(ready, conn); err != nil {
+			return err
 		}
 	}
-	return s, nil
+	s.reached.Store(true)
+	return nil
 }
 
 // parseAddress returns how to connect, and the tenant.
@@ -123,10 +168,10 @@ func prepareSession(ctx context.Context, conn *pgx.Conn, tenant string) error {
 }
 
 // checkRole refuses a role that row level security does not bind: it would mix the tenants.
-func (s *Store) checkRole(ctx context.Context) error {
+func checkRole(ctx context.Context, conn *pgx.Conn) error {
 	var role string
 	var unbound bool
-	err := s.pool.QueryRow(ctx, `SELECT rolname::text, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user`).
+	err := conn.QueryRow(ctx, `SELECT rolname::text, rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user`).
 		Scan(&role, &unbound)
 	if err == nil && unbound {
 		return &tool.Error{
