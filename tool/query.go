@@ -117,7 +117,9 @@ type Result struct {
 	Query string `json:"query"`
 	Tools []Hit  `json:"tools"` // best first; ties by ID; never nil
 	// Groups holds, for several needs, the tools of each; Tools then holds them all, best of each need first.
-	Groups    []Group `json:"groups,omitempty"`
+	Groups []Group `json:"groups,omitempty"`
+	// Skills are those that serve the query, best first. They are no tools, and count for nothing else in the Result.
+	Skills    []Skill `json:"skills,omitempty"`
 	Confident bool    `json:"confident"` // false: probably no tool here does this
 	Advice    *Advice `json:"advice,omitempty"`
 	Tokens    int     `json:"tokens"`             // what Tools cost an agent to read at the asked detail

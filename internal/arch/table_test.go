@@ -131,6 +131,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "embed", "index", "knowledge", "upstream", "validate", "internal/sanitize", "internal/textclass"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
+	"skills": {
+		imports: []string{"tool", "scan", "internal/sanitize"},
+		doc:     "Package skills reads skills from folders: instructions for models that people keep in files beside their tools.",
+	},
 	"catalog": {
 		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources", "upstream", "validate", "internal/flatfile", "internal/sanitize"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
@@ -182,14 +186,14 @@ var table = map[string]rule{
 	"service": {
 		imports: []string{
 			"tool", "upstream", "access", "audit", "catalog", "catalog/sources", "config", "confirm", "credential", "embed", "enrich", "eval", "eval/agent", "eval/inspect",
-			"gateway", "index", "internal/atomicfile", "internal/keyring", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "store/postgres", "trace", "trust", "validate",
+			"gateway", "index", "internal/atomicfile", "internal/keyring", "internal/limit", "internal/orderedjson", "internal/redact", "internal/sanitize", "knowledge", "learn", "metrics", "scan", "search", "selection", "skills", "store", "store/postgres", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},
 	"serve": {
 		imports: []string{
 			"tool", "upstream", "access", "audit", "config", "credential", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
-			"selection", "service", "trace", "web",
+			"selection", "service", "skills", "trace", "web",
 		},
 		doc: "Package serve offers a service to clients over MCP, on standard streams and over HTTP, and keeps it up to date while it runs.",
 	},
