@@ -38,6 +38,8 @@ type Config struct {
 	// AllowPrivate lists private addresses, networks and names that servers may send tooldex to; * for all.
 	AllowPrivate []string
 
+	Skills []string // folders of skills
+
 	Servers  []upstream.Server  // those of the file, sorted by name
 	Profiles map[string]Profile // of clients, then of the file, then of Serve.ProfilesFile; of one name, the last
 }

@@ -202,6 +202,9 @@ func (f *file) takeSettings(tree map[string]any, dir string, getenv func(string)
 			texts := make([]string, len(typed))
 			for i, e := range typed {
 				texts[i] = fmt.Sprint(e)
+				if s.path && texts[i] != "" {
+					texts[i] = resolvePath(dir, texts[i], getenv)
+				}
 			}
 			v = texts
 		// Other texts keep their form: assignValue checks them as it does variables and flags.

@@ -31,7 +31,7 @@ type Setting struct {
 	// Secret settings are never in a file and never shown.
 	Secret bool
 
-	path bool // in a file, relative to the file's folder
+	path bool // in a file, relative to the file's folder; of a list, each of its items
 	adds bool // values of flags are added to the others rather than replacing them
 	// address settings are shown without the passwords in them.
 	address bool
@@ -110,6 +110,10 @@ func commonSettings() []Setting {
 		{
 			Key: "callTimeout", Env: "TOOLDEX_CALL_TIMEOUT", Default: 120, Min: 1, Max: 86_400,
 			About: "seconds that a server may take to answer a call",
+		},
+		{
+			Key: "skills", Env: "TOOLDEX_SKILLS", path: true,
+			About: "folders of skills, as ~/.claude/skills: each folder in them with a SKILL.md is found beside the tools",
 		},
 		{
 			Key: "borrow", Env: "TOOLDEX_BORROW", Flag: "borrow", Default: true,

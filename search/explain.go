@@ -2,7 +2,10 @@ package search
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"tooldex/index"
 	"tooldex/knowledge"
@@ -104,4 +107,27 @@ func lendersOf(snap *index.Snapshot, i int) []index.Landmark {
 		return all
 	}
 	return all[:n]
+}
+
+// ExplainText says for people how the score of a hit came about: the scores of both branches, then what each word added,
+// then the archetypes that lent words. The hit must have been asked for with its explanation.
+func ExplainText(h *tool.Hit) string {
+	var b strings.Builder
+	e := h.Explain
+	fmt.Fprintf(&b, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", h.Name, e.Keyword, e.Semantic, e.Weight,
+		e.Fused)
+	if e.Learned != 0 {
+		fmt.Fprintf(&b, " of which %+.3f learned from use", e.Learned)
+	}
+	if e.Exact {
+		b.WriteString(", named exactly")
+	}
+	b.WriteByte('\n')
+	for _, term := range slices.Sorted(maps.Keys(e.Terms)) {
+		fmt.Fprintf(&b, "  %-20s %.3f\n", term, e.Terms[term])
+	}
+	for _, l := range e.Borrowed {
+		fmt.Fprintf(&b, "  borrowed from %s %.2f\n", l.Archetype, l.Weight)
+	}
+	return b.String()
 }

@@ -80,13 +80,15 @@ type Service struct {
 	Learner *learn.Learner // what is learned from use
 	Ranking search.Options // what Engine was made of
 	Index   *index.Index   // what Engine searches; nil unless opened ToSearch
+	Skills  *Skills        // nil if no folders of skills are configured
 
 	o       Options
 	dir     string
 	scratch string          // the folder to remove on Close; "" for stored tools
 	model   catalog.Model   // makes tools searchable, or will once the chosen embedder has taken over
 	chosen  *chosenEmbedder // the model in place of the built-in one; nil for that
-	limited tool.Searcher   // Engine, limited to what the processors can do at once
+	finder  tool.Searcher   // Engine, and Skills beside it
+	limited tool.Searcher   // finder, limited to what the processors can do at once
 	secrets *keyring.Ring
 	states  upstreamStates
 	stop    func() // ends background work; nil if there is none
@@ -185,6 +187,7 @@ func (s *Service) openCatalog(ctx context.Context) error {
 		}
 		o.Progress = func(done, total int) { s.o.Progress("making tools searchable", done, total) }
 	}
+	s.Skills = s.openSkills(o.Model)
 	if s.o.Use == ToSearch {
 		s.Index = &index.Index{}
 		o.Index = s.Index
@@ -196,7 +199,11 @@ func (s *Service) openCatalog(ctx context.Context) error {
 			Servers: &s.states, Usage: s.Learner, Learned: s.Learner,
 		}
 		s.Engine = search.New(s.Ranking)
-		s.limited = newSearchLimiter(s.Engine, s.chosen != nil)
+		s.finder = s.Engine
+		if s.Skills != nil {
+			s.finder = skillSearcher{s.Engine, s.Skills}
+		}
+		s.limited = newSearchLimiter(s.finder, s.chosen != nil)
 		if !s.o.Serving { // a program that stays reads it while it answers already
 			if err := s.Learner.Load(ctx); err != nil {
 				return err
@@ -211,6 +218,9 @@ func (s *Service) openCatalog(ctx context.Context) error {
 		s.embedInBackground(ctx)
 	case s.o.Use == ToSearch:
 		s.EmbedNow(ctx)
+	}
+	if err == nil && s.o.Use == ToSearch && !s.o.Serving { // a program that stays reads them while it answers already
+		_, err = s.Skills.Refresh(ctx)
 	}
 	return err
 }

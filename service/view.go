@@ -32,6 +32,8 @@ type View struct {
 	// Upstreams offers what the servers of the view have beside tools; nil without a gateway.
 	Upstreams selection.Upstreams
 	Selector  *selection.Selector // chooses tools for messages
+	// Skills are those of the view; nil if no folders of skills are configured.
+	Skills *SkillView
 	// NeedsConfirmation reports whether a person has to confirm each call of a tool, at this moment.
 	NeedsConfirmation func(*tool.Tool) bool
 
@@ -154,6 +156,9 @@ func (x *Views) New(key access.View) *View {
 	valid := validate.NewCaller(x.content.Caller(guard.Caller(made)), s.Catalog, x.Schemas)
 	v.Caller = x.Audit.Caller(access.LimitCalls{}.Caller(v.policy.Caller(availability{valid, s.Catalog})))
 
+	if s.Skills != nil {
+		v.Skills = &SkillView{s.Skills, v.policy, x.content}
+	}
 	v.Selector = x.newSelector(v, found)
 	return v
 }
