@@ -207,6 +207,7 @@ func strangerFixture(t *testing.T) *fixture {
 	choice := realChoice{&chooser{}, selection.NewSelector(selection.Options{Searcher: f, Catalog: f})}
 	k := &keeper{}
 	f.o.Selector, f.o.Preferences, f.o.Operator, f.o.Learner = choice, choice, k, &diary{}
+	f.o.Skills = realSkills(t, map[string]string{"read/SKILL.md": "---\nname: read\ndescription: Reads.\n---\n"})
 	return f
 }
 

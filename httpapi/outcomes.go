@@ -94,7 +94,7 @@ var namesSomething = [...]string{
 	"serverLog", "approve",
 	"getOverlay", "putOverlay", "insight", "metrics", "getServer", "putServer", "deleteServer", "enableServer",
 	"disableServer", "tryServer", "loginServer", "logoutServer", "audit", "access", "listCredentials", "putCredential",
-	"deleteCredential",
+	"deleteCredential", "getSkill",
 }
 
 // componentName is the outcome's name among the components.

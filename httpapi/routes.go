@@ -135,6 +135,10 @@ func (s *Server) reportRoutes() []route {
 			withBody(typeOf[storeCredential]()).withAnswer(typeOf[health]()),
 		deleteRoute(credentialsPath+"/{server}", "deleteCredential", "Remove credentials for a server", s.deleteCredential).
 			withQuery(removeCredentialParams).withAnswer(typeOf[removedCredentials]()),
+		getRoute(skillsPath, "listSkills", "List skills, which are read and never called", s.listSkills).
+			withAnswer(typeOf[skillList]()),
+		getRoute(skillsPath+"/{id}", "getSkill", "A skill by its name, or a file of it by NAME/PATH", s.getSkill).
+			withAnswer(typeOf[skillPage]()),
 		getRoute(auditPath, "audit", "Who called which tool, and with what outcome", s.getRecords).
 			withQuery(auditParams).withAnswer(typeOf[recordList]()),
 		getRoute(whoamiPath, "whoami", "Whose token this is, and what it is good for", s.getWhoami).

@@ -29,6 +29,8 @@ type Options struct {
 	Catalog  tool.Catalog
 	// Upstreams reports the state of servers. With nil, /api/servers lists only the servers of the catalogue.
 	Upstreams Upstreams
+	// Skills are listed and read; nil means that there are none.
+	Skills Skills
 	// Selector chooses tools for messages; nil turns selection off.
 	Selector Selector
 	// Preferences keeps the preferences of profiles; nil turns them off.

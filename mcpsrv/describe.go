@@ -43,6 +43,16 @@ func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw 
 	var failed error
 	found := 0
 	for _, name := range a.Name {
+		if ok, err := s.describeSkill(&b, name); ok {
+			if err == nil {
+				found++
+				b.WriteByte('\n')
+			} else {
+				failed = err
+				b.WriteString(errorText(err, "") + "\n\n")
+			}
+			continue
+		}
 		t, err := s.resolveTool(set, name)
 		if err != nil {
 			// A wrong name does not spoil the answer about the others; its error is part of the text.

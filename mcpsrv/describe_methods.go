@@ -40,6 +40,7 @@ func (s *Server) addMethods() error {
 	return errors.Join(
 		mcp.AddReceivingCustomMethod(s.mcp, describeMethod, s.describeOne),
 		mcp.AddReceivingCustomMethod(s.mcp, describeBatchMethod, s.describeBatch),
+		s.addSkillMethods(),
 	)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -166,7 +167,8 @@ func (s *Server) referTo(req *mcp.CallToolRequest, res *tool.Result) json.RawMes
 	}
 	type reference struct {
 		Type string `json:"type"`
-		Name string `json:"tool_name"`
+		Name string `json:"tool_name,omitempty"`
+		Text string `json:"text,omitempty"`
 	}
 	out := make([]reference, len(res.Tools))
 	for i := range res.Tools {
@@ -174,7 +176,12 @@ func (s *Server) referTo(req *mcp.CallToolRequest, res *tool.Result) json.RawMes
 		if mode != Lazy && mode != Full && !slices.Contains(own, h.ID) && !s.isAlwaysListed(set, h.ID) {
 			return nil
 		}
-		out[i] = reference{"tool_reference", clientName(h.Exposed, h.Server, h.Name)}
+		out[i] = reference{Type: "tool_reference", Name: clientName(h.Exposed, h.Server, h.Name)}
+	}
+	if len(res.Skills) > 0 {
+		var b strings.Builder
+		writeSkills(&b, res.Skills)
+		out = append(out, reference{Type: "text", Text: strings.TrimRight(b.String(), "\n")})
 	}
 	return orderedjson.Encode(out)
 }

@@ -97,6 +97,7 @@ func searchText(res *tool.Result, detail tool.Detail) string {
 		fmt.Fprintf(&b, "# %s\n", oneLine(g.Query))
 		writeHits(&b, g.Tools, g.Confident, g.Advice, detail)
 	}
+	writeSkills(&b, res.Skills)
 	return strings.TrimRight(b.String(), "\n")
 }
 

@@ -26,6 +26,9 @@ type Options struct {
 	Catalog  tool.Catalog
 	// Upstreams answers requests for what servers offer beside tools; nil means nothing but tools is offered.
 	Upstreams Upstreams
+	// Skills are served as resources, beside those of Upstreams, which must not be nil then; nil means that there are
+	// none.
+	Skills Skills
 	// Related finds the tools nearest to one whose author named no related tools; nil means that none are named.
 	Related Related
 	// Schemas are the compiled input schemas. Pass those of the Caller's validate.NewCaller, so that each is compiled
@@ -190,6 +193,9 @@ func New(o Options) *Server {
 	}
 	if s.o.Upstreams != nil {
 		announceFeatures(options.Capabilities)
+		if s.o.Skills != nil {
+			options.Capabilities.AddExtension(skillsExtension, map[string]any{})
+		}
 		options.SubscribeHandler, options.UnsubscribeHandler = s.subscribeResource, s.unsubscribeResource
 		options.RootsListChangedHandler = s.rootsChanged
 	}

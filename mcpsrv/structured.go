@@ -63,6 +63,7 @@ type structuredSearch struct {
 	Advice    string            `json:"advice,omitempty"`
 	Groups    []structuredGroup `json:"groups,omitempty"`
 	Degraded  string            `json:"degraded,omitempty"`
+	Skills    []tool.Skill      `json:"skills,omitempty"`
 }
 
 // structuredGroup is the part of a search that answers one of several needs. Tools are names.
@@ -108,7 +109,11 @@ const (
 		`"items":{"type":"object","properties":{"query":{"type":"string"},` +
 		`"tools":{"type":"array","items":{"type":"string"}},"confident":{"type":"boolean"},"advice":{"type":"string"}},` +
 		`"required":["query","tools","confident"]}},` +
-		`"degraded":{"type":"string","description":"why only words were searched"}},` +
+		`"degraded":{"type":"string","description":"why only words were searched"},` +
+		`"skills":{"type":"array","description":"instructions that serve, which are read and not called",` +
+		`"items":{"type":"object","properties":{"name":{"type":"string"},"uri":{"type":"string"},` +
+		`"description":{"type":"string"},"warning":{"type":"string"},"score":{"type":"number"}},` +
+		`"required":["name","uri"]}}},` +
 		`"required":["tools","total","confident"]}`
 	categoriesOutput = `{"type":"object","properties":{"categories":` + countsOutput + `,"servers":` + countsOutput +
 		`,"total":{"type":"integer","description":"enabled tools"},` +
@@ -142,7 +147,7 @@ func (s *Server) structuredTool(set *tool.Set, t *tool.Tool) structuredTool {
 func structuredHits(res *tool.Result) structuredSearch {
 	out := structuredSearch{
 		Tools: make([]structuredTool, 0, len(res.Tools)), Total: len(res.Tools), Confident: res.Confident,
-		Degraded: res.Degraded, Advice: adviceText(res.Confident || len(res.Groups) > 0, res.Advice),
+		Degraded: res.Degraded, Skills: res.Skills, Advice: adviceText(res.Confident || len(res.Groups) > 0, res.Advice),
 	}
 	for i := range res.Tools {
 		h := &res.Tools[i]

@@ -17,7 +17,7 @@ func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) 
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return pageOf(r, "resources", s.uriEntries("uri", func(f upstream.Features) []json.RawMessage {
+	return pageOf(r, "resources", s.uriEntries("uri", s.skillResources(), func(f upstream.Features) []json.RawMessage {
 		return f.Resources
 	}),
 		cursor)
@@ -29,17 +29,19 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return pageOf(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f upstream.Features) []json.RawMessage {
+	return pageOf(r, "resourceTemplates", s.uriEntries("uriTemplate", s.skillTemplates(), func(f upstream.Features) []json.RawMessage {
 		return f.Templates
 	}), cursor)
 }
 
-// uriEntries lists the items of all servers that have a URI under key, each URI once. Everything but the URI stays as
-// the server wrote it.
-func (s *Server) uriEntries(key string, items func(upstream.Features) []json.RawMessage) []entry {
+// uriEntries lists entries of our own, then the items of all servers that have a URI under key, each URI once.
+// Everything but the URI stays as the server wrote it.
+func (s *Server) uriEntries(key string, own []entry, items func(upstream.Features) []json.RawMessage) []entry {
 	f := s.upstreamFeatures()
-	var out []entry
-	seen := map[string]bool{}
+	out, seen := own, map[string]bool{}
+	for _, e := range own {
+		seen[e.key] = true
+	}
 	for _, one := range f.all {
 		for _, raw := range items(one) {
 			o, err := orderedjson.ParseObject(raw)
@@ -54,11 +56,17 @@ func (s *Server) uriEntries(key string, items func(upstream.Features) []json.Raw
 	return out
 }
 
-// readResource reads a resource of an upstream, or the rest of a result that was cut. The URIs in the result are those
+// readResource reads a resource of an upstream, a file of a skill, or the rest of a result that was cut. The URIs in the result are those
 // that the client knows.
 func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (mcp.Result, error) {
 	if rest, ok := s.kept.restOf(r.Params.URI, access.PrincipalOf(ctx).Key); ok {
 		return &rawResult{raw: rest}, nil
+	}
+	if raw, err, ok := s.readSkill(r.Params.URI); ok {
+		if err != nil {
+			return nil, s.requestError(ctx, err)
+		}
+		return &rawResult{raw: raw}, nil
 	}
 	f := s.upstreamFeatures()
 	server, own, err := f.resolveURI(r.Params.URI)

@@ -78,6 +78,9 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		MCP:    all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
 		Access: all.http.Access, // the checks are made once, by the server of everything
 	}
+	if one.View.Skills != nil {
+		o.Skills = one.View.Skills
+	}
 	if views.Audit != nil {
 		o.Auditor = views.Audit
 	}

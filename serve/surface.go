@@ -16,6 +16,7 @@ import (
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
 	"tooldex/service"
+	"tooldex/skills"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -59,7 +60,7 @@ func newSurfaces(views *service.Views, mcp mcpsrv.Options) *surfaces {
 // warnUnknownServers logs servers of a profile that are neither configured nor have tools: their names may be wrong.
 func warnUnknownServers(s *service.Service, name string, p config.Profile) {
 	for _, server := range p.Servers {
-		if !slices.ContainsFunc(s.Catalog.Set().Servers(), func(c tool.Count) bool { return c.Name == server }) &&
+		if server != skills.Server && !slices.ContainsFunc(s.Catalog.Set().Servers(), func(c tool.Count) bool { return c.Name == server }) &&
 			!slices.ContainsFunc(s.Servers(), func(u upstream.Server) bool { return u.Name == server }) {
 			s.Logger().Warn("a profile names a server that is not known", "profile", name, "server", server)
 		}
@@ -102,6 +103,9 @@ func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
 	o.Schemas, o.MakeRoom = all.views.Schemas, all.makeRoom
 	if v.Upstreams != nil {
 		o.Upstreams = v.Upstreams
+	}
+	if v.Skills != nil {
+		o.Skills = v.Skills
 	}
 	if all.views.Audit != nil {
 		o.Auditor = all.views.Audit

@@ -69,6 +69,9 @@ func (u *updater) start(ctx context.Context) {
 	u.tasks.Go(func() { u.readUpstreams(ctx, unread) })
 	u.tasks.Go(func() { u.followStore(ctx) })
 	u.tasks.Go(func() { u.enrichNew(ctx) })
+	if u.service.Skills != nil {
+		u.tasks.Go(func() { u.followSkills(ctx) })
+	}
 	if !u.o.Temporary {
 		u.tasks.Go(func() { u.noteStates(ctx) })
 	}

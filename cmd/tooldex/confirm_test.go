@@ -307,7 +307,7 @@ func TestCommandsThatChange(t *testing.T) {
 		"audit", "call", "completion", "config", "describe", "doctor", "enrich export", "enrich list", "enrich measure",
 		"eval", "health", "index backup", "index status",
 		"index verify", "learn", "learn export", "learn list", "list", "search", "select", "serve", "servers list",
-		"servers status", "servers search", "servers review", "servers scan", "tokens list", "version",
+		"servers status", "servers search", "servers review", "servers scan", "skills", "tokens list", "version",
 	}
 	changing := strings.Join(changingCommands(), "\n") + "\n"
 	for _, cmd := range commandsThatRun(newRoot(&app{getenv: func(string) string { return "" }})) {

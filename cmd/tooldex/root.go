@@ -88,7 +88,7 @@ func newRoot(a *app) *cobra.Command {
 	f.String("borrow", "", "on, or off to find tools by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the built-in demo catalogue in place of the stored tools")
 	root.AddCommand(
-		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTools(a),
+		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTools(a), newSkills(a),
 		newTokens(a), newEval(a), newEnrich(a), newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
 	a.wrapAudited(root)

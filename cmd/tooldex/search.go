@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/internal/sanitize"
+	"tooldex/search"
 	"tooldex/service"
 	"tooldex/tool"
 )
@@ -38,7 +39,7 @@ func newSearch(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
-			res, err := s.Engine.Search(cmd.Context(), q)
+			res, err := s.Search(cmd.Context(), q)
 			if tool.CodeOf(err) == tool.Invalid { // the filter names something that does not exist
 				return asUsageError(err)
 			} else if err != nil {
@@ -76,28 +77,31 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	return q, asUsageError(q.Validate())
 }
 
-// printResult prints an answer, and returns exit code 3 if no tool was found.
+// printResult prints an answer, and returns exit code 3 if nothing was found.
 func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	err := a.print(res, func(w io.Writer) error {
-		if len(res.Groups) == 0 {
-			return hitTable(w, res.Tools, res.Confident, res.Advice)
+		groups := res.Groups
+		if len(groups) == 0 {
+			groups = []tool.Group{{Tools: res.Tools, Confident: res.Confident, Advice: res.Advice}}
 		}
-		for i, g := range res.Groups {
+		for i, g := range groups {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			fmt.Fprintf(w, "%s:\n", makePrintable(g.Query))
+			if len(res.Groups) > 0 {
+				fmt.Fprintf(w, "%s:\n", makePrintable(g.Query))
+			}
 			if err := hitTable(w, g.Tools, g.Confident, g.Advice); err != nil {
 				return err
 			}
 		}
-		return nil
+		return writeColumns(w, nil, service.SkillRows(res.Skills))
 	})
 	switch {
 	case err != nil:
 		return err
 	// An empty catalogue explains an empty answer better than the advice in it.
-	case s.Catalog.Set().Len() == 0:
+	case s.Catalog.Set().Len()+len(res.Skills) == 0:
 		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
 	case res.Degraded != "":
 		fmt.Fprintln(a.stderr, "searched by words only: "+makePrintable(res.Degraded))
@@ -105,7 +109,7 @@ func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	if a.format == "table" {
 		a.printDemoHint()
 	}
-	if len(res.Tools) == 0 {
+	if len(res.Tools)+len(res.Skills) == 0 {
 		return silent(exitNone)
 	}
 	return nil
@@ -145,7 +149,7 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 			fmt.Fprintf(w, "%s is also %s\n", makePrintable(h.Exposed), makePrintable(strings.Join(h.Also, ", ")))
 		}
 		if h.Explain != nil {
-			explainText(w, h)
+			fmt.Fprint(w, makePrintable(search.ExplainText(&h)))
 		}
 	}
 	return nil
@@ -183,25 +187,4 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 		fmt.Fprintln(w, "The nearest:")
 	}
 	return nil
-}
-
-// explainText prints how the score of a hit came about: the scores of both branches, then what each word added, then
-// the archetypes that lent words.
-func explainText(w io.Writer, h tool.Hit) {
-	e := h.Explain
-	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", makePrintable(h.Name), e.Keyword,
-		e.Semantic, e.Weight, e.Fused)
-	if e.Learned != 0 {
-		fmt.Fprintf(w, " of which %+.3f learned from use", e.Learned)
-	}
-	if e.Exact {
-		fmt.Fprint(w, ", named exactly")
-	}
-	fmt.Fprintln(w)
-	for _, term := range sortedKeys(e.Terms) {
-		fmt.Fprintf(w, "  %-20s %.3f\n", makePrintable(term), e.Terms[term])
-	}
-	for _, l := range e.Borrowed {
-		fmt.Fprintf(w, "  borrowed from %s %.2f\n", makePrintable(l.Archetype), l.Weight)
-	}
 }
