@@ -27,10 +27,8 @@ type Server struct {
 	done chan struct{} // closed when the server has ended
 }
 
-// Start makes a database cluster and starts a server on it, which ends with the test. The database tooldex is empty
-// but for the schema of that name, which the role tooldex owns: it has no other rights. The test is skipped, with a
-// message, where PostgreSQL is not installed.
-func Start(t testing.TB) *Server {
+// newServer returns a server without data, in a folder of its own, that ends with the test.
+func newServer(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, bin: findPrograms(t)}
 	var err error
@@ -42,6 +40,15 @@ func Start(t testing.TB) *Server {
 		_ = os.RemoveAll(s.dir) // it is the system's temporary folder
 	})
 	s.asOtherUser()
+	return s
+}
+
+// Start makes a database cluster and starts a server on it, which ends with the test. The database tooldex is empty
+// but for the schema of that name, which the role tooldex owns: it has no other rights. The test is skipped, with a
+// message, where PostgreSQL is not installed.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s := newServer(t)
 	s.run("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
 	s.Restart()
 	ctx := context.Background()

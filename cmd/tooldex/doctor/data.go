@@ -112,7 +112,7 @@ func (d *doctor) checkOldFiles(dir string) {
 	for _, e := range entries {
 		name, ok := strings.CutPrefix(e.Name(), store.FileName+".")
 		if info, err := e.Info(); ok && err == nil && (strings.HasPrefix(name, "damaged-") ||
-			strings.HasPrefix(name, "before-restore-")) {
+			strings.HasPrefix(name, "before-restore-") || strings.HasPrefix(name, "before-copy-")) {
 			number++
 			size += info.Size()
 		}
