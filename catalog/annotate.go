@@ -22,19 +22,42 @@ const (
 
 // annotate sets what is shown of the served tools beside their content: what their servers say of themselves, and for a
 // tool without a category the one that the archetypes which it resembles have, if base knows any. Tools without either
-// are shown as they are. The error is that of from.
+// are shown as they are. Where mergeServers has kept what is shown of a server, it stays. The error is that of from.
 func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
-	derived, err := st.deriveCategories(base, from)
+	if len(st.shown) != len(st.entries) {
+		st.shown = make([]*tool.Tool, len(st.entries))
+	}
+	var todo []entry
+	for i, e := range st.entries {
+		if st.shown[i] == nil {
+			todo = append(todo, e)
+		}
+	}
+	shown, err := st.annotated(todo, base, from)
 	if err != nil {
 		return err
 	}
-	shown, texts := make([]*tool.Tool, len(st.entries)), map[string]string{}
+	for i, t := range st.shown {
+		if t == nil {
+			st.shown[i], shown = shown[0], shown[1:]
+		}
+	}
+	return nil
+}
+
+// annotated returns what is shown of the tools of some servers.
+func (st *state) annotated(entries []entry, base *knowledge.Base, from derivedSource) ([]*tool.Tool, error) {
+	derived, err := deriveCategories(entries, base, from)
+	if err != nil {
+		return nil, err
+	}
+	shown, texts := make([]*tool.Tool, len(entries)), map[string]string{}
 	for name, s := range st.sources {
 		if text := serverText(s.About); text != "" && st.trust.AboutHeld(name) == "" {
 			texts[name] = text
 		}
 	}
-	for i, e := range st.entries {
+	for i, e := range entries {
 		shown[i] = e.tool
 		text := ""
 		if len(texts) > 0 {
@@ -50,8 +73,7 @@ func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
 		}
 		shown[i] = &t
 	}
-	st.shown = shown
-	return nil
+	return shown, nil
 }
 
 // votes are the weights of categories.
@@ -59,13 +81,13 @@ type votes map[string]float64
 
 // deriveCategories returns the derived category of each entry; "" for one that has a category, or that resembles
 // nothing that is known. The tools of a server vote together, since most servers are about one thing.
-func (st *state) deriveCategories(base *knowledge.Base, from derivedSource) ([]string, error) {
-	out := make([]string, len(st.entries))
+func deriveCategories(entries []entry, base *knowledge.Base, from derivedSource) ([]string, error) {
+	out := make([]string, len(entries))
 	if base == nil {
 		return out, nil
 	}
-	own := make([]votes, len(st.entries))
-	err := eachChunk(st.entries, from, func(start int, part []entry, have *derived) error {
+	own := make([]votes, len(entries))
+	err := eachChunk(entries, from, func(start int, part []entry, have *derived) error {
 		inParallel(len(part), func() func(i int) {
 			return func(i int) {
 				if part[i].tool.Category == "" {
@@ -79,7 +101,7 @@ func (st *state) deriveCategories(base *knowledge.Base, from derivedSource) ([]s
 		return nil, err
 	}
 	servers, voters := map[string]votes{}, map[string]float64{}
-	for i, e := range st.entries {
+	for i, e := range entries {
 		if servers[e.tool.Server] == nil {
 			servers[e.tool.Server] = votes{}
 		}
@@ -88,7 +110,7 @@ func (st *state) deriveCategories(base *knowledge.Base, from derivedSource) ([]s
 			voters[e.tool.Server]++
 		}
 	}
-	for i, e := range st.entries {
+	for i, e := range entries {
 		if e.tool.Category != "" {
 			continue
 		}

@@ -153,11 +153,11 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSou
 	return b, nil
 }
 
-// writeBuilt writes the image of a state whose analyses and vectors are only in the store, at this generation. It holds
-// neither them nor the image in memory.
-func (c *Catalog) writeBuilt(ctx context.Context, x *searchable, st *state, path string, key imageKey) (err error) {
-	from := c.readDerived(ctx, x, st.generation)
+// writeBuilt builds the index of a state and writes its image. It does not hold the image in memory, nor what was made
+// of the tools, which may be only in the store.
+func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey, from derivedSource) (err error) {
 	whole := *st
+	whole.shown = nil // without what is only in the store, categories were not derived
 	// annotate derives categories, which the index filters by, so it comes before fillBuilder.
 	if err := whole.annotate(x.m.Base, from); err != nil {
 		return err

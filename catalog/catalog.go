@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tooldex/index"
+	"tooldex/scan"
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
@@ -84,13 +85,20 @@ type Catalog struct {
 	st  atomic.Pointer[state]    // stored under mu
 	set atomic.Pointer[tool.Set] // of st; stored right after it
 
+	saving sync.Mutex // held while an image is written; taken before mu
+
 	mu    sync.Mutex    // held while a change is made
 	trust trust.Options // guarded by mu
 	// unsaved is what was made of tools and is not in the store yet. It is guarded by mu.
 	unsaved *derived
-	mapped  int       // images that were opened; guarded by mu
-	saved   uint64    // the generation whose image is written; guarded by mu
-	texts   textMover // guarded by mu
+	mapped  int    // images that were opened; guarded by mu
+	saved   uint64 // the generation whose image is written; guarded by mu
+	// complete says that no stored tool lacks what the indexer makes, as far as is known; guarded by mu.
+	complete bool
+	// scanner knows the names of all tools of the state of a generation; nil if there is none. Guarded by mu.
+	scanner   *scan.Scanner
+	scannerOf uint64
+	texts     textMover // guarded by mu
 }
 
 // Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged
@@ -193,19 +201,21 @@ func (c *Catalog) loadState(ctx context.Context, why loading) error {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
 		st := newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
-		err = c.prepareAndStore(ctx, st, st.allEntries(), &store.Batch{})
+		c.complete = false
+		ready, err := c.prepareAndStore(ctx, st, st.allEntries(), &store.Batch{})
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
 		if err != nil {
 			return err
 		}
+		c.complete = ready
 		if why == behind && c.isPublished(ctx, st) {
 			c.o.indexer.release()
 			c.st.Store(st)
 			return nil
 		}
-		return c.publish(ctx, st)
+		return c.publish(ctx, st, nil)
 	}
 }
 
@@ -242,35 +252,43 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 		if err != nil || batch.Empty() {
 			return err
 		}
-		err = c.prepareAndStore(ctx, next, next.allEntries(), batch)
+		var changed map[string]bool
+		if c.complete { // otherwise tools of any server may get what they lack
+			changed = next.changedServers(c.st.Load(), batch)
+		}
+		c.complete, err = c.prepareAndStore(ctx, next, next.allEntries(), batch)
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		return c.publish(ctx, next)
+		return c.publish(ctx, next, changed)
 	}
 }
 
 // prepareAndStore makes what these entries of st lack to be searchable, and stores it together with batch. A model that
 // cannot be reached keeps no tool out: it is asked again at the next change, and until then the tools are found by
-// words. The caller holds mu.
-func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entry, batch *store.Batch) error {
+// words. Ready says that the entries lack nothing now. The caller holds mu.
+func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entry, batch *store.Batch) (ready bool,
+	err error,
+) {
 	st.derived.addContent(c.unsaved)
-	made, err := c.o.indexer.prepare(ctx, entries, st.derived, c.o.Progress)
+	made, prepareErr := c.o.indexer.prepare(ctx, entries, st.derived, c.o.Progress)
 	c.unsaved.addContent(made) // also if the write below fails: nothing is embedded twice
 	st.derived.addContent(made)
 	decided := !batch.Empty() // otherwise the write only saves work, and may fail
 	if ctx.Err() != nil {
-		return &tool.Error{
+		return false, &tool.Error{
 			Code: tool.Timeout, Op: "prepare tools", Msg: "stopped before all tools were searchable",
 			Hint: "try again", Err: ctx.Err(),
 		}
 	}
-	if err != nil {
-		c.o.Logger.Warn("tools could not be made searchable by meaning; words still find them", "error", err)
+	if prepareErr != nil {
+		c.o.Logger.Warn("tools could not be made searchable by meaning; words still find them", "error", prepareErr)
 	}
+	x := c.searchIndexer()
+	ready = prepareErr == nil && !st.damaged && (x == nil || !x.embedLater)
 	v := c.o.indexer.view()
 	batch.Base, batch.Model, batch.Knowledge = st.generation, v.Model, v.Knowledge
 	if c.unsaved.model != v.Model.Fingerprint { // the model was replaced since
@@ -278,7 +296,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 	}
 	batch.Vectors, batch.Analyses = c.unsaved.vectors, c.unsaved.lent
 	if batch.Empty() {
-		return nil
+		return ready, nil
 	}
 	if decided {
 		batch.DropVectors, batch.DropAnalyses = st.takeUnneeded()
@@ -288,27 +306,28 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 	if err != nil && tool.CodeOf(err) == tool.Internal && !decided {
 		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error",
 			err)
-		return nil
+		return ready, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if c.o.Slim {
 		st.derived.slim(c.unsaved)
 	}
 	c.unsaved = newDerived()
 	st.generation = gen
-	return nil
+	return ready, nil
 }
 
-// publish makes st visible: first in the index, then in Set.
-func (c *Catalog) publish(ctx context.Context, st *state) error {
+// publish makes st visible: first in the index, then in Set. Changed are the servers whose tools may differ from those
+// that are visible; nil stands for all.
+func (c *Catalog) publish(ctx context.Context, st *state, changed map[string]bool) error {
 	c.o.indexer.release()
 	if err := st.annotate(c.o.Model.Base, inMemory(st.derived)); err != nil {
 		return err
 	}
 	set := st.visibleSet()
-	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {
+	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived, changed); err != nil {
 		return fmt.Errorf("publish tools: %w", err)
 	}
 	c.st.Store(st)

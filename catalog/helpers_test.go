@@ -92,7 +92,7 @@ func (x *textIndex) prepare(_ context.Context, entries []entry, have *derived, p
 
 func (x *textIndex) release() {}
 
-func (x *textIndex) publish(_ context.Context, set *tool.Set, entries []entry, have *derived) error {
+func (x *textIndex) publish(_ context.Context, set *tool.Set, entries []entry, have *derived, _ map[string]bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if set.Len() != len(entries) {

@@ -121,7 +121,7 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 	if have, err := flatfile.ReadKey(path); err != nil || string(have) != string(key.encode()) {
 		return false
 	}
-	sections, err := flatfile.Open(path, c.mapped < mostMapped)
+	sections, err := flatfile.Open(path, key.encode(), c.mapped < mostMapped)
 	if err == nil {
 		err = c.publishImage(head, sections, x)
 	}
@@ -166,6 +166,7 @@ func (c *Catalog) publishImage(head store.Head, sections [][]byte, x *searchable
 		if err != nil {
 			return err
 		}
+		x.layers.use(snap, map[string]bool{})
 		x.to.Swap(snap)
 	}
 	c.st.Store(&state{
@@ -190,50 +191,134 @@ func trustedServers(tools []*tool.Tool, l *trust.Ledger) (out []string) {
 
 // SaveImage writes the catalogue, as it is used, to a file beside the store, from which later processes open it at
 // once. It does nothing if that file is there already, if tools still lack what they need, and if Options.Images is not
-// set. The error is that of writing the file, or of reading the store; nothing depends on it.
+// set. An index in layers is built anew for the file, and the catalogue then uses that one. Changes do not wait for it.
+// The error is that of writing the file, or of reading the store; nothing depends on it.
 func (c *Catalog) SaveImage(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x, st := c.searchIndexer(), c.st.Load()
-	if x == nil || !c.o.Images || st == nil || st.partial || st.generation == c.saved {
-		return nil
-	}
-	head, err := c.o.Store.ReadHead(ctx)
-	if err != nil || head.Generation != st.generation || head.Stamp == (store.Stamp{}) {
+	c.saving.Lock()
+	defer c.saving.Unlock()
+	w, err := c.imageToWrite(ctx)
+	if w == nil || err != nil {
 		return err
 	}
-	gen := head.Generation
-	key := c.imageKey(gen, head.Stamp)
-	path := key.path(c.o.Dir)
-	defer func() {
-		if c.saved == gen {
-			c.remember(head)
+	err = w.write(ctx, c)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		// Another trust or model may have come meanwhile, which needs an image of its own.
+		if string(c.imageKey(w.head.Generation, w.head.Stamp).encode()) == string(w.key.encode()) {
+			c.saved = w.st.generation
 		}
-	}()
-	if have, err := flatfile.ReadKey(path); err == nil && string(have) == string(key.encode()) {
-		c.saved = gen
-		return nil
+		c.remember(w.head)
+		removeOldImages(filepath.Dir(w.path))
+		if w.snap != nil && w.snap.IsLayered() {
+			err = c.useMerged(w)
+		}
 	}
-	if !x.isComplete(st) {
-		return nil
-	}
-	if x.to == nil {
-		err = c.writeBuilt(ctx, x, st, path, key)
-	} else if snap := x.to.Current(); snap == nil || snap.Set() != c.set.Load() {
-		return nil
-	} else if sections, imageErr := snap.Image(); imageErr != nil {
-		err = imageErr
-	} else {
-		err = writeImage(path, key, st, snap.Set(), flatfile.Parts(sections...))
-	}
+	w.x.layers.since = nil
 	if errors.Is(err, store.ErrChanged) { // the process that changed it writes the next image
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("write the index to %s: %w", path, err)
+		return fmt.Errorf("write the index to %s: %w", w.path, err)
 	}
-	c.saved = gen
-	removeOldImages(filepath.Dir(path))
+	return nil
+}
+
+// imageWriter writes the image of one state. Nothing that it reads changes.
+type imageWriter struct {
+	x    *searchable
+	st   *state
+	set  *tool.Set
+	snap *index.Snapshot // nil for a catalogue without an index
+	path string
+	key  imageKey
+	head store.Head
+}
+
+// imageToWrite returns what writes the image of the catalogue as it is now; nil if there is nothing to write.
+func (c *Catalog) imageToWrite(ctx context.Context) (*imageWriter, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x, st := c.searchIndexer(), c.st.Load()
+	if x == nil || !c.o.Images || st == nil || st.partial || st.generation == c.saved {
+		return nil, nil
+	}
+	head, err := c.o.Store.ReadHead(ctx)
+	if err != nil || head.Generation != st.generation || head.Stamp == (store.Stamp{}) {
+		return nil, err
+	}
+	w := &imageWriter{x: x, st: st, set: c.set.Load(), key: c.imageKey(head.Generation, head.Stamp), head: head}
+	w.path = w.key.path(c.o.Dir)
+	if have, err := flatfile.ReadKey(w.path); err == nil && string(have) == string(w.key.encode()) {
+		c.saved = st.generation
+		c.remember(head)
+		return nil, nil
+	}
+	if !x.isComplete(st) {
+		return nil, nil
+	}
+	if x.to != nil {
+		if w.snap = x.to.Current(); w.snap == nil || w.snap.Set() != w.set {
+			return nil, nil
+		}
+		x.layers.since = map[string]bool{}
+	}
+	return w, nil
+}
+
+// write writes the file.
+func (w *imageWriter) write(ctx context.Context, c *Catalog) error {
+	own := &searchable{m: w.x.m, o: w.x.o} // the catalogue may be using x
+	switch {
+	case w.snap == nil:
+		return c.writeBuilt(own, w.st, w.path, w.key, c.readDerived(ctx, own, w.st.generation))
+	case w.snap.IsLayered():
+		return c.writeBuilt(own, w.st, w.path, w.key, func([]entry) (*derived, error) {
+			return w.st.derived, ctx.Err()
+		})
+	}
+	sections, err := w.snap.Image()
+	if err != nil {
+		return err
+	}
+	return writeImage(w.path, w.key, w.st, w.set, flatfile.Parts(sections...))
+}
+
+// useMerged takes the index of all tools that was written in place of the layers, and lays over it what has changed
+// meanwhile. The caller holds mu.
+func (c *Catalog) useMerged(w *imageWriter) error {
+	l := &w.x.layers
+	_, extra, _ := w.snap.Parts()
+	// A small addition stays: each new base is another mapping of the whole.
+	if c.searchIndexer() != w.x || l.since == nil || extra.Len()*mergedShare < w.snap.Len() {
+		return nil
+	}
+	sections, err := flatfile.Open(w.path, w.key.encode(), c.mapped < mostMapped)
+	if errors.Is(err, flatfile.ErrForeign) { // another process has written a later one
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if len(sections) < firstIndexSection {
+		return flatfile.ErrForeign
+	}
+	base, err := index.Restore(w.set, sections[firstIndexSection:])
+	if err != nil {
+		return err
+	}
+	c.mapped++
+	st, set, since := c.st.Load(), c.set.Load(), l.since
+	l.use(base, map[string]bool{})
+	if set == w.set {
+		w.x.to.Swap(base)
+		return nil
+	}
+	l.changed = since
+	if snap, servers := w.x.layer(set, st.entries, st.derived, since); snap != nil {
+		l.changed = servers
+		w.x.to.Swap(snap)
+	}
 	return nil
 }
 

@@ -39,6 +39,7 @@ type importing struct {
 	c       *Catalog
 	names   map[string]bool // of the sources so far
 	st      *state          // what is stored, to be published; nil until a step changes something
+	changed map[string]bool // the servers in which st differs from what is published; nil stands for all
 	scanner *scan.Scanner   // knows the tools of st and those of added
 	added   bool            // the tools that the present step offers are known to the scanner
 }
@@ -149,6 +150,9 @@ func (im *importing) refresh(ctx context.Context) error {
 // scannerOf returns a scanner that knows what is stored and what is offered.
 func (im *importing) scannerOf(offers []*offer) *scan.Scanner {
 	st := im.current()
+	if im.scanner == nil && im.c.scannerOf == st.generation {
+		im.scanner, im.c.scanner = im.c.scanner, nil // what is added to it must not stay if the step fails
+	}
 	if im.scanner == nil {
 		known := make([]*tool.Tool, 0, len(st.records))
 		for _, r := range st.records {
@@ -178,23 +182,43 @@ func (im *importing) store(ctx context.Context, batch *store.Batch, only bool) e
 	if batch.Empty() {
 		return nil
 	}
+	before := im.c.st.Load()
 	if im.st == nil {
-		im.st = im.c.st.Load().clone()
+		im.st = before.clone()
+		if !only {
+			im.st.ownAll()
+		}
 	}
 	st := im.st
 	st.apply(batch)
 	var entries []entry
 	// One step alone prepares all tools that lack something; a step of several only those of the servers that it
 	// changed.
+	whole := false
 	if only {
-		st.mergeOverlays()
-		entries = st.allEntries()
+		if im.changed = st.changedServers(before, batch); im.changed != nil {
+			st.mergeServers(before, im.changed)
+		} else {
+			st.mergeOverlays()
+		}
+		whole = !im.c.complete || im.changed == nil
+	}
+	if whole {
+		entries, im.changed = st.allEntries(), nil
 	} else {
 		entries = st.changedEntries(batch)
 	}
-	if err := im.c.prepareAndStore(ctx, st, entries, batch); err != nil {
+	ready, err := im.c.prepareAndStore(ctx, st, entries, batch)
+	if err != nil {
 		im.st, im.scanner = nil, nil // batch is in it
 		return err
+	}
+	im.c.complete = ready && (whole || im.c.complete)
+	if im.scanner != nil || len(batch.Records) > 0 {
+		im.c.scanner = im.scanner
+	}
+	if im.c.scannerOf = st.generation; len(batch.Remove) > 0 || !only {
+		im.c.scanner = nil // it cannot forget
 	}
 	if !only {
 		im.c.texts.moveTools(batch.Records)
@@ -215,7 +239,8 @@ func (im *importing) finish(ctx context.Context) error {
 	}
 	im.st.mergeOverlays()
 	// An empty batch: the steps have stored all tools, and what is prepared here adds to them.
-	err := im.c.prepareAndStore(ctx, im.st, im.st.allEntries(), &store.Batch{})
+	var err error
+	im.c.complete, err = im.c.prepareAndStore(ctx, im.st, im.st.allEntries(), &store.Batch{})
 	return errors.Join(err, im.publish(ctx))
 }
 
@@ -226,5 +251,5 @@ func (im *importing) publish(ctx context.Context) error {
 		return nil
 	}
 	im.st.owned = nil
-	return im.c.publish(ctx, im.st)
+	return im.c.publish(ctx, im.st, im.changed)
 }

@@ -22,7 +22,8 @@ type indexer interface {
 	// release drops what prepare keeps from one call to the next of one import.
 	release()
 	// publish builds the index of these tools and replaces the old one. The entries are in the order of the set.
-	publish(ctx context.Context, set *tool.Set, entries []entry, have *derived) error
+	// Changed are the servers whose tools may differ from those that were published last; nil stands for all.
+	publish(ctx context.Context, set *tool.Set, entries []entry, have *derived, changed map[string]bool) error
 }
 
 // entry is a tool as it is served or held, overlays applied, with its content hash.
@@ -87,4 +88,6 @@ func (noIndex) prepare(context.Context, []entry, *derived, func(int, int)) (*der
 
 func (noIndex) release() {}
 
-func (noIndex) publish(context.Context, *tool.Set, []entry, *derived) error { return nil }
+func (noIndex) publish(context.Context, *tool.Set, []entry, *derived, map[string]bool) error {
+	return nil
+}

@@ -72,7 +72,9 @@ type searchable struct {
 	// slim loads only which vectors and analyses there are.
 	slim bool
 	// lender is kept between the steps of one import, since it remembers what it has read of the archetypes.
-	lender *knowledge.Lender
+	lender    *knowledge.Lender
+	layers    layering
+	layerFrom int // the tools from which on indexes have layers; 0 means leastLayered
 	// params is kept from one build to the next; nil before the first.
 	params *parameterNames
 	// embedLater leaves embedding to Catalog.Use: a model that may be slow or gone must not delay a change.
@@ -319,15 +321,24 @@ func inParallel(n int, worker func() func(i int)) {
 	group.Wait()
 }
 
-// publish builds the index of the set and swaps it in. Searches that run keep the snapshot they began with.
-func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *derived) error {
+// publish builds the index of the set, or of what has changed, and swaps it in. Searches that run keep the snapshot
+// they began with.
+func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *derived, changed map[string]bool,
+) error {
 	if x.to == nil {
+		return nil
+	}
+	if snap, servers := x.layer(set, entries, have, changed); snap != nil {
+		x.layers.note(changed)
+		x.layers.changed = servers
+		x.to.Swap(snap)
 		return nil
 	}
 	snap, err := x.buildSnapshot(set, entries, have)
 	if err != nil {
 		return err
 	}
+	x.layers.use(snap, map[string]bool{})
 	x.to.Swap(snap)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"tooldex/catalog/sources"
 	"tooldex/internal/sanitize"
@@ -29,7 +30,7 @@ type state struct {
 	shown   []*tool.Tool
 	trust   *trust.Ledger
 	derived *derived
-	owned   map[string]map[tool.ID]bool // IDs of the records, by source; only in a clone
+	owned   map[string]map[tool.ID]bool // IDs of the records, by source; only while an import of several steps lasts
 	damaged bool                        // something stored was left out
 	// partial is set in a state that was opened from an image. It has the generation, the servers and the trust in
 	// servers; Catalog.loaded returns the whole.
@@ -92,18 +93,27 @@ func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r
 func (st *state) clone() *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
-		servers: st.servers, stopped: st.stopped, overlays: st.overlays, trust: st.trust, derived: newDerived(),
-		owned: map[string]map[tool.ID]bool{},
-	}
-	out.derived.addContent(st.derived)
-	for id, r := range out.records {
-		out.own(id, r.Source)
+		servers: st.servers, stopped: st.stopped, overlays: st.overlays, trust: st.trust,
+		derived: &derived{
+			model: st.derived.model, vectors: maps.Clone(st.derived.vectors), lent: maps.Clone(st.derived.lent),
+		},
 	}
 	return out
 }
 
-// own notes that a source offers a tool.
+// ownAll notes which source offers each tool, so that further steps need not look at all.
+func (st *state) ownAll() {
+	st.owned = map[string]map[tool.ID]bool{}
+	for id, r := range st.records {
+		st.own(id, r.Source)
+	}
+}
+
+// own notes that a source offers a tool, if that is noted of all.
 func (st *state) own(id tool.ID, source string) {
+	if st.owned == nil {
+		return
+	}
 	if st.owned[source] == nil {
 		st.owned[source] = map[tool.ID]bool{}
 	}
@@ -158,6 +168,83 @@ func (st *state) mergeOverlays() {
 	}
 	slices.SortFunc(st.entries, compareID)
 	slices.SortFunc(st.held, compareID)
+}
+
+// changedServers returns the servers whose tools may be served otherwise in st than in before, of which a batch made it;
+// nil if these may be any.
+func (st *state) changedServers(before *state, b *store.Batch) map[string]bool {
+	if before.shown == nil || len(b.Servers)+len(b.RemoveServers)+len(b.Overlays)+len(b.RemoveOverlays) > 0 {
+		return nil
+	}
+	changed, sources := map[string]bool{}, map[string]bool{}
+	for _, r := range b.Records {
+		changed[r.Tool.Server] = true
+		if old, ok := before.records[r.Tool.ID()]; ok && old.Source != r.Source {
+			sources[old.Source], sources[r.Source] = true, true
+		}
+	}
+	for _, id := range b.Remove {
+		changed[id.Server()] = true
+	}
+	for key := range b.Trust {
+		// A decision about something else than a tool has a key that begins with its kind.
+		if rest, ok := strings.CutPrefix(string(key), "/"); ok {
+			_, id, _ := strings.Cut(rest, "/")
+			key = tool.ID(id)
+		}
+		changed[key.Server()], sources[key.Server()] = true, true
+	}
+	for _, s := range b.Sources {
+		sources[s.Name] = true
+	}
+	for _, name := range b.RemoveSources {
+		sources[name] = true
+	}
+	for _, r := range st.records {
+		if sources[r.Source] {
+			changed[r.Tool.Server] = true
+		}
+	}
+	return changed
+}
+
+// mergeServers is mergeOverlays for a state that differs from before only in the tools of some servers. What is shown of
+// those is left to annotate.
+func (st *state) mergeServers(before *state, changed map[string]bool) {
+	var entries, held []entry
+	for _, r := range st.records {
+		if !changed[r.Tool.Server] {
+			continue
+		}
+		if e, isHeld := st.serve(r); isHeld {
+			held = append(held, e)
+		} else {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, compareID)
+	st.held = slices.DeleteFunc(slices.Clone(before.held), func(e entry) bool { return changed[e.tool.Server] })
+	st.held = append(st.held, held...)
+	slices.SortFunc(st.held, compareID)
+	st.entries = make([]entry, 0, len(before.entries)+len(entries))
+	st.shown = make([]*tool.Tool, 0, cap(st.entries))
+	add := func(e entry, shown *tool.Tool) { st.entries, st.shown = append(st.entries, e), append(st.shown, shown) }
+	// The places of the tools that have changed are looked up, since a comparison of two IDs makes both.
+	start := 0
+	keep := func(end int) {
+		for i := start; i < end; i++ {
+			if e := before.entries[i]; !changed[e.tool.Server] {
+				add(e, before.shown[i])
+			}
+		}
+		start = end
+	}
+	for _, e := range entries {
+		at, _ := slices.BinarySearchFunc(before.entries, e, compareID)
+		keep(at)
+		add(e, nil)
+	}
+	keep(len(before.entries))
 }
 
 // serve returns a tool as it is served, or as it is held. A tool with a warning is a copy, with hidden characters

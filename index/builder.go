@@ -16,8 +16,8 @@ import (
 // zero Lengths is of none.
 type Lengths struct {
 	sums         [NumFields]float64
-	terms, marks int
 	documents    int
+	terms, marks int // how much is to come, for a good guess; 0 where it is not known
 }
 
 // Add counts a document.
@@ -47,7 +47,6 @@ type Builder struct {
 	s    *Snapshot
 	path string // beside which long lists are kept in files; "" for memory
 	mean [NumFields]float32
-	size Lengths
 
 	terms  map[string]int32
 	place  []int32  // of each term in buffer, for the current document, plus one
@@ -70,11 +69,11 @@ type Builder struct {
 // written to, beside which the long lists are kept until then; "" keeps them in memory.
 func NewBuilder(set *tool.Set, l Lengths, o Options, path string) (*Builder, error) {
 	b := &Builder{
-		o: o.withDefaults(), s: &Snapshot{set: set, model: o.Model}, path: path, mean: l.mean(), size: l,
-		terms: make(map[string]int32, 4*l.documents+256), starts: make([]int, 1, l.documents+1),
-		groups: make([]int32, 0, l.documents), atOnce: postsAtOnce,
+		o: o.withDefaults(), s: &Snapshot{set: set, model: o.Model, lengths: l}, path: path, mean: l.mean(),
+		terms: make(map[string]int32, 4*set.Len()+256), starts: make([]int, 1, set.Len()+1),
+		groups: make([]int32, 0, set.Len()), atOnce: postsAtOnce,
 	}
-	b.s.markAt, b.s.classes = make([]uint32, 1, l.documents+1), make([]uint8, 0, l.documents)
+	b.s.markAt, b.s.classes = make([]uint32, 1, set.Len()+1), make([]uint8, 0, set.Len())
 	var errs [2]error
 	b.found, errs[0] = newColumn[posting](path, l.terms)
 	b.marks, errs[1] = newColumn[Landmark](path, l.marks)
@@ -141,7 +140,11 @@ func (b *Builder) addTerms(d *Doc) error {
 					b.tooled[id]++
 				}
 				b.uses[id]++
-				b.buffer = append(b.buffer, posting{doc: id})
+				p := posting{doc: id}
+				if f == Server {
+					p.own = serverOnly()
+				}
+				b.buffer = append(b.buffer, p)
 				b.place[id] = int32(len(b.buffer))
 			}
 			p := &b.buffer[b.place[id]-1]

@@ -59,7 +59,7 @@ func TestBuilderInFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := flatfile.Open(path, false)
+		got, err := flatfile.Open(path, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,12 @@ func scale(v []float32, n int) {
 }
 
 // HasCoarse reports whether RoughCosines and CosineStatistics can be used.
-func (s *Snapshot) HasCoarse() bool { return len(s.coarse.bits) > 0 }
+func (s *Snapshot) HasCoarse() bool {
+	if s.layers != nil {
+		return s.layers.base().HasCoarse()
+	}
+	return len(s.coarse.bits) > 0
+}
 
 // queryPlanes is the number of bits to which a component of a request is rounded.
 const queryPlanes = 4
@@ -91,7 +96,17 @@ const queryPlanes = 4
 // RoughCosines writes an estimate of what Cosines writes. It reads a 32nd of the memory that Cosines does. q must have
 // unit length and Dims entries.
 func (s *Snapshot) RoughCosines(q, scores []float32) {
-	c, words := &s.coarse, s.dims/64
+	if s.layers != nil {
+		s.layers.roughCosines(q, scores)
+		return
+	}
+	s.coarse.compare(q, scores, nil)
+}
+
+// compare writes an estimate of the cosine of q and each document's vector into scores: that of document i at at[i],
+// unless that is negative; at i if at is nil.
+func (c *coarse) compare(q, scores []float32, at []int32) {
+	words := len(q) / 64
 	least, most := q[0], q[0]
 	for _, x := range q {
 		least, most = min(least, x), max(most, x)
@@ -107,7 +122,13 @@ func (s *Snapshot) RoughCosines(q, scores []float32) {
 		sum += least + step*float32(level)
 	}
 	base := vector.Dot(q, c.mean)
-	for i := range scores {
+	for i := range c.scales {
+		to := int32(i)
+		if at != nil {
+			if to = at[i]; to < 0 {
+				continue
+			}
+		}
 		own := c.bits[i*words : (i+1)*words : (i+1)*words]
 		ones, levels := 0, 0
 		for w, b := range own {
@@ -116,17 +137,21 @@ func (s *Snapshot) RoughCosines(q, scores []float32) {
 				4*bits.OnesCount64(b&planes[2*words+w]) + 8*bits.OnesCount64(b&planes[3*words+w])
 		}
 		signs := 2*(least*float32(ones)+step*float32(levels)) - sum
-		scores[i] = base + signs*c.scales[i]
+		scores[to] = base + signs*c.scales[i]
 	}
 }
 
 // CosineStatistics returns the mean of the cosines of q and the vectors of all enabled documents, and their standard
 // deviation, which is that of a large sample.
 func (s *Snapshot) CosineStatistics(q []float32) (mean, deviation float64) {
+	of := s
+	if s.layers != nil {
+		of = s.layers.base()
+	}
 	mean = float64(vector.Dot(q, s.coarse.mean))
 	squares := 0.0
 	for j, x := range q {
-		squares += float64(x) * float64(vector.Dot(q, s.coarse.squares[j*s.dims:(j+1)*s.dims]))
+		squares += float64(x) * float64(vector.Dot(q, of.coarse.squares[j*s.dims:(j+1)*s.dims]))
 	}
 	return mean, math.Sqrt(max(0, squares-mean*mean))
 }
@@ -136,5 +161,5 @@ func (s *Snapshot) Cosine(q []float32, i int) float32 {
 	if s.dims == 0 || len(q) != s.dims {
 		return 0
 	}
-	return vector.Dot(q, s.rows[i*s.dims:(i+1)*s.dims])
+	return vector.Dot(q, s.vectorOf(i))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // imageVersion is the version of the form of Image, and of what Build computes. Raise it when either changes.
-const imageVersion = 5
+const imageVersion = 6
 
 // The sections of an image.
 const (
@@ -42,11 +42,19 @@ const (
 type imageHead struct {
 	Version, Documents, Dims int
 	Model                    string
+	Lengths                  [NumFields]float64 // Lengths.sums
+	Weighed                  int                // Lengths.documents
 }
 
-// Image returns the memory of the snapshot in sections, for a flat file. It shares that memory.
+// Image returns the memory of the snapshot in sections, for a flat file. It shares that memory. A snapshot that Layer
+// made has no image; the error is then Invalid.
 func (s *Snapshot) Image() ([][]byte, error) {
-	head, err := json.Marshal(imageHead{imageVersion, s.Len(), s.dims, s.model})
+	if s.layers != nil {
+		return nil, &tool.Error{Code: tool.Invalid, Op: "describe the index", Msg: "it has several layers"}
+	}
+	head, err := json.Marshal(imageHead{
+		imageVersion, s.Len(), s.dims, s.model, s.lengths.sums, s.lengths.documents,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("describe the index: %w", err)
 	}
@@ -77,7 +85,7 @@ func Restore(set *tool.Set, sections [][]byte) (*Snapshot, error) {
 	}
 	s := &Snapshot{
 		set: set, dims: head.Dims, model: head.Model, classes: sections[imageClasses],
-		words: dictionary{text: sections[imageTerms]},
+		words: dictionary{text: sections[imageTerms]}, lengths: Lengths{sums: head.Lengths, documents: head.Weighed},
 	}
 	r := restorer{sections: sections}
 	s.words.at, s.words.slots = list[uint32](&r, imageTermAt), list[uint32](&r, imageSlots)

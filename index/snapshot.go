@@ -108,6 +108,9 @@ type Snapshot struct {
 	groupDocs       []int32
 	family          []int32
 	cluster         func() (*chromem.Collection, error)
+	lengths         Lengths // by which the documents were weighed
+	// layers are set in a snapshot that Layer made; it then has no lists of terms, vectors and landmarks of its own.
+	layers *layers
 }
 
 // landmarkTool is a document that resembles a landmark.
@@ -120,8 +123,14 @@ type landmarkTool struct {
 type posting struct {
 	doc    int32
 	impact float32 // idf times saturated weight: what the term adds to the document's score
-	own    float32 // the same without what was lent
+	own    float32 // the same without what was lent; serverOnly where only the server's text has the term
 }
+
+// serverOnly is a zero that marks a posting which does not count for the rarity of its term.
+func serverOnly() float32 { return float32(math.Copysign(0, -1)) }
+
+// isServerOnly reports whether only what the server says of itself has the term.
+func (p *posting) isServerOnly() bool { return math.Signbit(float64(p.own)) }
 
 // Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i], of which it keeps nothing. It returns
 // an Invalid error if the numbers differ or a vector has another width than the first.
@@ -164,7 +173,12 @@ func (s *Snapshot) postings(term string) (list []posting, ok bool) {
 }
 
 // vectorOf returns the vector of document i, all zero if it has none. It shares memory with the snapshot.
-func (s *Snapshot) vectorOf(i int) []float32 { return s.rows[i*s.dims : (i+1)*s.dims : (i+1)*s.dims] }
+func (s *Snapshot) vectorOf(i int) []float32 {
+	if s.layers != nil {
+		return s.layers.vectorOf(i)
+	}
+	return s.rows[i*s.dims : (i+1)*s.dims : (i+1)*s.dims]
+}
 
 // Set returns the tools that were indexed.
 func (s *Snapshot) Set() *tool.Set { return s.set }
@@ -179,7 +193,13 @@ func (s *Snapshot) Dims() int { return s.dims }
 func (s *Snapshot) Model() string { return s.model }
 
 // Landmarks returns what document i resembles, as it was given to Build. The slice is shared and must not be changed.
-func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[s.markAt[i]:s.markAt[i+1]] }
+func (s *Snapshot) Landmarks(i int) []Landmark {
+	if s.layers != nil {
+		of, k := s.layers.locate(i)
+		return of.s.Landmarks(k)
+	}
+	return s.marks[s.markAt[i]:s.markAt[i+1]]
+}
 
 // Class returns the class of document i, as it was given to Build.
 func (s *Snapshot) Class(i int) uint8 { return s.classes[i] &^ copyMark }
@@ -192,6 +212,9 @@ func (s *Snapshot) IsCopy(i int) bool { return s.classes[i]&copyMark != 0 }
 
 // Resemblance returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
 func (s *Snapshot) Resemblance(landmark int32, allowed []bool) (like float32) {
+	if s.layers != nil {
+		return s.layers.resemblance(landmark, allowed)
+	}
 	k, ok := slices.BinarySearch(s.points, landmark)
 	if !ok {
 		return 0
@@ -206,6 +229,10 @@ func (s *Snapshot) Resemblance(landmark int32, allowed []bool) (like float32) {
 
 // IDF returns how rare a term is: ln(1 + (N-df+.5)/(df+.5)), and false if no document has it.
 func (s *Snapshot) IDF(term string) (float32, bool) {
+	if s.layers != nil {
+		t, ok := s.layers.find(term)
+		return t.idf, ok
+	}
 	id, ok := s.words.find(term)
 	if !ok {
 		return 0, false
@@ -216,6 +243,9 @@ func (s *Snapshot) IDF(term string) (float32, bool) {
 // IDFAmong returns how rare a term is among n documents, those that are true in these, and false if none of them has
 // it.
 func (s *Snapshot) IDFAmong(term string, these []bool, n int) (float32, bool) {
+	if s.layers != nil {
+		return s.layers.rarityAmong(term, these, n)
+	}
 	list, ok := s.postings(term)
 	if !ok {
 		return 0, false
@@ -234,6 +264,9 @@ func idfOf(df, n float64) float32 { return float32(math.Log(1 + (n-df+.5)/(df+.5
 
 // HasTerm reports whether any of the allowed documents has a term.
 func (s *Snapshot) HasTerm(term string, allowed []bool) bool {
+	if s.layers != nil {
+		return s.layers.hasTerm(term, allowed)
+	}
 	list, _ := s.postings(term)
 	return slices.ContainsFunc(list, func(p posting) bool { return allowed[p.doc] })
 }
@@ -241,6 +274,9 @@ func (s *Snapshot) HasTerm(term string, allowed []bool) bool {
 // AddWordScores adds weight times each document's BM25F impact of term to scores, and to own what the term adds without
 // lent words. Both have Len entries; own may be nil. It reports whether any document has the term.
 func (s *Snapshot) AddWordScores(term string, weight float32, scores, own []float32) bool {
+	if s.layers != nil {
+		return s.layers.addWordScores(term, weight, scores, own)
+	}
 	list, ok := s.postings(term)
 	if !ok {
 		return false
@@ -264,6 +300,9 @@ func (s *Snapshot) TermImpact(term string, doc int) float32 {
 
 // TermImpacts returns what TermImpact does, and the same without lent words.
 func (s *Snapshot) TermImpacts(term string, doc int) (impact, own float32) {
+	if s.layers != nil {
+		return s.layers.termImpacts(term, doc)
+	}
 	list, _ := s.postings(term)
 	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting, d int32) int {
 		return int(p.doc - d)
@@ -278,6 +317,10 @@ func (s *Snapshot) TermImpacts(term string, doc int) (impact, own float32) {
 func (s *Snapshot) Cosines(q, scores []float32) {
 	if s.dims == 0 || len(q) != s.dims {
 		clear(scores)
+		return
+	}
+	if s.layers != nil {
+		s.layers.cosines(q, scores)
 		return
 	}
 	for i := range scores {

@@ -216,9 +216,10 @@ func (u *updater) followStore(ctx context.Context) {
 	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
 	stored := u.service.Catalog.Servers()
-	u.owner = !u.service.Shared() // nothing is taken over where each process works for itself
-	failing := false              // the last look could not read the store, which was logged
-	var saveAfter time.Time
+	u.owner = !u.service.Shared()     // nothing is taken over where each process works for itself
+	failing := false                  // the last look could not read the store, which was logged
+	saving := make(chan time.Time, 1) // when the index may be written next; empty while it is being written
+	saving <- time.Time{}
 	for {
 		select {
 		case <-ctx.Done():
@@ -244,10 +245,7 @@ func (u *updater) followStore(ctx context.Context) {
 		if failing {
 			u.o.Logger.Warn("the stored tools can be read again")
 		}
-		if start := time.Now(); start.After(saveAfter) {
-			u.service.SaveIndex(ctx)
-			saveAfter = time.Now().Add(saveShare * time.Since(start)) // a large index is not written at every change
-		}
+		u.saveIndex(ctx, saving)
 		failing = false
 		if changed {
 			u.all.catalogChanged()
@@ -258,6 +256,23 @@ func (u *updater) followStore(ctx context.Context) {
 			u.gateway.Set(u.service.Servers())
 			u.gateway.Wake()
 		}
+	}
+}
+
+// saveIndex writes the index in the background, unless it is being written, or was so not long ago.
+func (u *updater) saveIndex(ctx context.Context, saving chan time.Time) {
+	select {
+	case next := <-saving:
+		start := time.Now()
+		if start.Before(next) {
+			saving <- next
+			return
+		}
+		u.tasks.Go(func() {
+			u.service.SaveIndex(ctx)
+			saving <- time.Now().Add(saveShare * time.Since(start)) // a large index is not written at every change
+		})
+	default:
 	}
 }
 

@@ -1,6 +1,7 @@
 package flatfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -96,9 +97,11 @@ func ReadKey(path string) ([]byte, error) {
 // for them where they lie: they are then never given back to the system, since nothing tells when the last user of a
 // part of them is gone. Otherwise, and on systems without mapping, they are read into memory.
 //
+// A file with another key than the given one is foreign; nil stands for any. It may have been replaced since ReadKey.
+//
 // Open verifies the checksums of a file of up to 64 MB; of a larger one that of the header, which leaves what the disk
 // has spoilt since. The error wraps ErrForeign, or is that of the system.
-func Open(path string, mapped bool) ([][]byte, error) {
+func Open(path string, key []byte, mapped bool) ([][]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -123,7 +126,7 @@ func Open(path string, mapped bool) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	sections, err := split(b)
+	sections, err := split(b, key)
 	if err != nil {
 		if mapped && canMap {
 			unmap(b) // nobody has seen it
@@ -133,11 +136,14 @@ func Open(path string, mapped bool) ([][]byte, error) {
 	return sections, nil
 }
 
-// split checks a whole file and cuts it into sections.
-func split(b []byte) ([][]byte, error) {
-	_, entries, err := parseHead(b, uint64(len(b)))
+// split checks a whole file and cuts it into sections. A nil key is that of every file.
+func split(b, key []byte) ([][]byte, error) {
+	have, entries, err := parseHead(b, uint64(len(b)))
 	if err != nil {
 		return nil, err
+	}
+	if key != nil && !bytes.Equal(have, key) {
+		return nil, fmt.Errorf("the file has another key: %w", ErrForeign)
 	}
 	sections := make([][]byte, len(entries)/entryLen)
 	for i := range sections {

@@ -25,13 +25,19 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("the key is %q, %v", key, err)
 	}
 	for _, mapped := range []bool{true, false} {
-		got, err := Open(path, mapped)
+		got, err := Open(path, nil, mapped)
 		if err != nil {
 			t.Fatal(err)
 		}
 		list, err := List[pair](got[0])
 		if err != nil || !slices.Equal(list, pairs) || len(got[1]) != 0 || !bytes.Equal(got[2], long) {
 			t.Errorf("mapped %v: %v, %v, %d bytes", mapped, list, err, len(got[2]))
+		}
+		if _, err := Open(path, []byte("other"), mapped); !errors.Is(err, ErrForeign) {
+			t.Errorf("a file with another key is opened: %v", err)
+		}
+		if _, err := Open(path, []byte("key"), mapped); err != nil {
+			t.Error(err)
 		}
 		if _, err := List[pair](got[2][:9]); !errors.Is(err, ErrForeign) {
 			t.Errorf("nine bytes are read as pairs: %v", err)
@@ -51,14 +57,14 @@ func TestReplace(t *testing.T) {
 	if err := Write(path, nil, Parts([]byte("before"))); err != nil {
 		t.Fatal(err)
 	}
-	before, err := Open(path, true)
+	before, err := Open(path, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := Write(path, nil, Parts([]byte("after"))); err != nil {
 		t.Fatal(err)
 	}
-	after, err := Open(path, true)
+	after, err := Open(path, nil, true)
 	if err != nil || string(before[0]) != "before" || string(after[0]) != "after" {
 		t.Errorf("%q, then %q, %v", before[0], after[0], err)
 	}
@@ -80,7 +86,7 @@ func TestDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, mapped := range []bool{true, false} {
-			got, err := Open(path, mapped)
+			got, err := Open(path, nil, mapped)
 			if err == nil && (string(got[0]) != "first" || string(got[1]) != "second" || len(got) != 2) {
 				t.Errorf("%s at %d gives %q", what, at, got)
 			}
@@ -110,7 +116,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(whole)
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		sections, err := split(b)
+		sections, err := split(b, nil)
 		if err != nil && !errors.Is(err, ErrForeign) {
 			t.Error(err)
 		}

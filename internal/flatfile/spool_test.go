@@ -47,7 +47,7 @@ func TestSpool(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Open(path, false)
+	got, err := Open(path, nil, false)
 	if err != nil || len(got) != 3 || string(got[0]) != "first" || !bytes.Equal(got[1], want) || len(got[2]) != 0 {
 		t.Errorf("%d sections, %v", len(got), err)
 	}

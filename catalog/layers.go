@@ -1,0 +1,410 @@
+package catalog
+
+import (
+	"cmp"
+	"hash/maphash"
+	"maps"
+	"slices"
+
+	"tooldex/index"
+	"tooldex/knowledge"
+	"tooldex/tool"
+)
+
+// A change of a few servers in a large catalogue builds an index of their tools alone, which is laid over the one that
+// was built of all. Servers are the unit: whatever decides about a tool's place in the index but duplicates and the
+// rarity of words depends on the tools of its server alone.
+const (
+	leastLayered = 5000 // tools from which on this pays
+	layeredShare = 16   // one part in this many of the tools may be in the addition; more are built anew
+	mergedShare  = 64   // one part in this many from which on an addition becomes part of the base when an image is written
+	mostCompared = 8192 // tools that are compared to find the duplicates of those that changed
+)
+
+// layering is the index that was built last of all tools, and the servers whose tools have changed since.
+type layering struct {
+	base    *index.Snapshot // nil before the first
+	changed map[string]bool
+	// since has the servers that changed since a new base began to be made; nil while none is.
+	since map[string]bool
+	names *nearTable // of base, made when it is needed first
+	rows  *nearTable
+}
+
+// use makes a snapshot of all tools the base.
+func (l *layering) use(base *index.Snapshot, changed map[string]bool) {
+	*l = layering{base: base, changed: changed}
+}
+
+// note notes that servers have changed.
+func (l *layering) note(changed map[string]bool) {
+	if l.since != nil {
+		maps.Copy(l.since, changed)
+	}
+}
+
+// layer returns the index of the tools of set, whose order entries have, as an addition to the base, and the servers in
+// the addition; nil if it cannot be made so, or does not pay. Changed are the servers that have changed since the index
+// was published last; nil stands for all.
+func (x *searchable) layer(set *tool.Set, entries []entry, have *derived, changed map[string]bool) (*index.Snapshot,
+	map[string]bool,
+) {
+	base := x.layers.base
+	least := cmp.Or(x.layerFrom, leastLayered)
+	if base == nil || changed == nil || base.Len() < least || base.Model() != have.model || base.Dims() == 0 {
+		return nil, nil
+	}
+	servers := make(map[string]bool, len(x.layers.changed)+len(changed))
+	maps.Copy(servers, x.layers.changed)
+	maps.Copy(servers, changed)
+	a := addition{x: x, set: set, entries: entries, base: base, servers: servers}
+	if !a.place() || len(a.docs)*layeredShare > base.Len() {
+		return nil, nil
+	}
+	extra, err := a.build(have)
+	if err != nil {
+		return nil, nil // the index of all tools has the same error, or is whole
+	}
+	if !a.findDuplicates() {
+		return nil, nil
+	}
+	snap, err := index.Layer(set, base, extra, a.from, a.groups, a.copies)
+	if err != nil {
+		return nil, nil
+	}
+	return snap, servers
+}
+
+// addition is an index that is laid over a base.
+type addition struct {
+	x       *searchable
+	set     *tool.Set
+	entries []entry // in the order of set
+	base    *index.Snapshot
+	servers map[string]bool // whose tools are in it
+	from    []int32         // by document of the whole, as index.Layer takes it
+	at      []int32         // by document of the base: its number in the whole, -1 for one that is gone
+	docs    []int           // the documents of the addition, in the whole
+	changed []int           // those of them that are new or whose texts differ from the base's
+	groups  []int32
+	copies  []bool
+}
+
+// place finds for each tool where its document comes from. It returns false if a tool of a server that has not changed
+// is not in the base.
+func (a *addition) place() bool {
+	all, before := a.set.All(), a.base.Set().All()
+	a.from, a.at = make([]int32, len(all)), make([]int32, len(before))
+	a.groups, a.copies = make([]int32, len(all)), make([]bool, len(all))
+	k := 0
+	// gone passes over documents of the base that have no place any more, and reports whether that may be.
+	gone := func() bool {
+		a.at[k] = -1
+		k++
+		return a.servers[before[k-1].Server]
+	}
+	for i, t := range all {
+		for k < len(before) && !isSame(before[k], t) && before[k].ID() < t.ID() {
+			if !gone() {
+				return false
+			}
+		}
+		there := k < len(before) && isSame(before[k], t)
+		if !a.servers[t.Server] {
+			if !there {
+				return false
+			}
+			a.from[i], a.at[k] = int32(k), int32(i)
+			a.copies[i] = a.base.IsCopy(k)
+			k++
+			continue
+		}
+		a.from[i] = ^int32(len(a.docs))
+		a.docs = append(a.docs, i)
+		if there && before[k].Description == t.Description && string(before[k].InputSchema) == string(t.InputSchema) {
+			a.copies[i] = a.base.IsCopy(k)
+			a.keepGroup(i, k)
+		} else {
+			a.changed = append(a.changed, i)
+		}
+		if there {
+			a.at[k] = -1
+			k++
+		}
+	}
+	for k < len(before) {
+		if !gone() {
+			return false
+		}
+	}
+	for g, family := range a.base.DuplicateGroups() {
+		for _, d := range family {
+			if at := a.at[d]; at >= 0 {
+				a.groups[at] = int32(g + 1)
+			}
+		}
+	}
+	return true
+}
+
+// isSame reports whether two tools have the same ID.
+func isSame(a, b *tool.Tool) bool { return a.Name == b.Name && a.Server == b.Server }
+
+// keepGroup gives a document of the addition the group that it had in the base.
+func (a *addition) keepGroup(i, before int) {
+	family := a.base.Duplicates(before)
+	if family == nil {
+		return
+	}
+	groups := a.base.DuplicateGroups()
+	g, _ := slices.BinarySearchFunc(groups, family[0], func(f []int32, first int32) int { return cmp.Compare(f[0], first) })
+	a.groups[i] = int32(g + 1)
+}
+
+// build builds the index of the documents of the addition alone.
+func (a *addition) build(have *derived) (*index.Snapshot, error) {
+	tools := make([]*tool.Tool, len(a.docs))
+	for k, i := range a.docs {
+		tools[k] = a.set.All()[i]
+	}
+	set, docs := tool.NewSet(tools, ""), make([]index.Doc, len(a.docs))
+	words := serverTerms(set)
+	inParallel(len(docs), func() func(k int) {
+		return func(k int) {
+			docs[k] = a.x.indexDocument(a.entries[a.docs[k]], have)
+			docs[k].Fields[index.Server] = words[tools[k].ServerText]
+		}
+	})
+	o := a.x.o
+	o.Model = have.model
+	b, err := index.NewBuilder(set, index.LayerLengths(a.base, docs), o, "")
+	if err != nil {
+		return nil, err
+	}
+	for k := range docs {
+		if err := b.Add(&docs[k]); err != nil {
+			return nil, err
+		}
+	}
+	return b.Snapshot()
+}
+
+// nearTable finds documents by hashes, of names for example.
+type nearTable struct {
+	seed  maphash.Seed
+	hash  []uint64
+	doc   []int32
+	order []int32 // of the others, by hash
+}
+
+// newNearTable makes a table of n documents; hashes appends those of one.
+func newNearTable(n int, seed maphash.Seed, hashes func(i int, dst []uint64) []uint64) *nearTable {
+	t := &nearTable{seed: seed}
+	each := make([][]uint64, n)
+	inParallel(n, func() func(i int) { return func(i int) { each[i] = hashes(i, nil) } })
+	for i, list := range each {
+		for _, h := range list {
+			t.hash, t.doc, t.order = append(t.hash, h), append(t.doc, int32(i)), append(t.order, int32(len(t.order)))
+		}
+	}
+	slices.SortFunc(t.order, func(a, b int32) int { return cmp.Or(cmp.Compare(t.hash[a], t.hash[b]), cmp.Compare(a, b)) })
+	return t
+}
+
+// find calls fn with the documents of a hash, in order, until it returns false.
+func (t *nearTable) find(h uint64, fn func(doc int32) bool) {
+	k, _ := slices.BinarySearchFunc(t.order, h, func(i int32, h uint64) int { return cmp.Compare(t.hash[i], h) })
+	for ; k < len(t.order) && t.hash[t.order[k]] == h; k++ {
+		if !fn(t.doc[t.order[k]]) {
+			return
+		}
+	}
+}
+
+// namesTable returns the table of the names of the base's tools.
+func (l *layering) namesTable() *nearTable {
+	if l.names == nil {
+		seed, tools := maphash.MakeSeed(), l.base.Set().All()
+		l.names = newNearTable(len(tools), seed, func(i int, dst []uint64) []uint64 {
+			for _, name := range comparableNames(tools[i]) {
+				dst = append(dst, maphash.String(seed, name))
+			}
+			return dst
+		})
+	}
+	return l.names
+}
+
+// rowsTable returns the table of what stands for the descriptions of the base's tools when copies are looked for.
+func (l *layering) rowsTable() *nearTable {
+	if l.rows == nil {
+		tools := l.base.Set().All()
+		l.rows = newNearTable(len(tools), maphash.Seed{}, func(i int, _ []uint64) []uint64 {
+			rows, _ := wordRows(tools[i].Description)
+			return rows[:min(sketchSize, len(rows))]
+		})
+	}
+	return l.rows
+}
+
+// findDuplicates sets the groups of the documents that are new or whose texts have changed, and which of them are
+// copies. It compares them with the tools of the same names and of similar texts, and with all tools of these tools'
+// servers. It returns false if these are too many.
+func (a *addition) findDuplicates() bool {
+	if len(a.changed) == 0 {
+		return true
+	}
+	all, names := a.set.All(), a.x.layers.namesTable()
+	var (
+		rows    *nearTable
+		mates   = map[string]bool{} // servers to compare with
+		similar = map[int]bool{}    // tools of similar texts
+	)
+	for _, i := range a.changed {
+		mates[all[i].Server] = true
+		for _, name := range comparableNames(all[i]) {
+			found := 0
+			names.find(maphash.String(names.seed, name), func(doc int32) bool {
+				if d := a.at[doc]; d >= 0 && all[d].Server != all[i].Server {
+					mates[all[d].Server] = true
+					found++
+				}
+				return found < maxCompared
+			})
+		}
+	}
+	// Copies are looked for among all tools of the servers that changed, since the number of a server's copies decides.
+	copiers := map[string]bool{}
+	for _, i := range a.changed {
+		copiers[all[i].Server] = true
+	}
+	for _, i := range a.docs {
+		if !copiers[all[i].Server] {
+			continue
+		}
+		sketch, _ := wordRows(all[i].Description)
+		if sketch == nil {
+			continue
+		}
+		if rows == nil {
+			rows = a.x.layers.rowsTable()
+		}
+		for _, row := range sketch[:min(sketchSize, len(sketch))] {
+			found := 0
+			rows.find(row, func(doc int32) bool {
+				if d := a.at[doc]; d >= 0 && all[d].Server != all[i].Server {
+					similar[int(d)] = true
+					found++
+				}
+				return found < maxPerRow
+			})
+		}
+	}
+	return a.group(mates) && a.markCopied(copiers, similar)
+}
+
+// group gives the changed documents the groups of what they duplicate, among the tools of some servers.
+func (a *addition) group(servers map[string]bool) bool {
+	var some []int
+	var tools []*tool.Tool
+	for i, t := range a.set.All() {
+		if servers[t.Server] {
+			some, tools = append(some, i), append(tools, t)
+		}
+	}
+	if len(some) > mostCompared {
+		return false
+	}
+	if a.x.params == nil {
+		a.x.params = newParameterNames()
+	}
+	f := newDuplicateFinder(tools, a.x.params)
+	terms := make([][]index.Term, len(some))
+	inParallel(len(some), func() func(k int) {
+		an := newDescriptionAnalyzer()
+		return func(k int) {
+			if slices.ContainsFunc(comparableNames(tools[k]), func(name string) bool { return f.shared[name] }) {
+				terms[k] = an(tools[k])
+			}
+		}
+	})
+	for k, i := range some {
+		f.note(k, a.entries[i].hash, terms[k])
+	}
+	found := f.groups()
+	members := map[int32][]int{} // by group among some
+	for k, g := range found {
+		if g != 0 {
+			members[g] = append(members[g], some[k])
+		}
+	}
+	isChanged := map[int]bool{}
+	for _, i := range a.changed {
+		isChanged[i] = true
+	}
+	for k, i := range some {
+		if !isChanged[i] || found[k] == 0 {
+			continue
+		}
+		for _, mate := range members[found[k]] {
+			if mate != i && a.join(i, mate) {
+				break
+			}
+		}
+	}
+	return true
+}
+
+// join puts document i into the group of another, or begins one with it. It returns false if the group has a tool of
+// the same server.
+func (a *addition) join(i, mate int) bool {
+	all := a.set.All()
+	if a.groups[mate] == 0 {
+		if all[mate].Server == all[i].Server {
+			return false
+		}
+		a.groups[mate] = slices.Max(a.groups) + 1
+	} else {
+		for d, g := range a.groups {
+			if g == a.groups[mate] && d != i && all[d].Server == all[i].Server {
+				return false
+			}
+		}
+	}
+	a.groups[i] = a.groups[mate]
+	return true
+}
+
+// markCopied marks the documents of some servers that are near copies of similar tools, and adds them to their groups.
+func (a *addition) markCopied(copiers map[string]bool, similar map[int]bool) bool {
+	if len(similar) == 0 {
+		return true
+	}
+	var some []int
+	for i, t := range a.set.All() {
+		if copiers[t.Server] || similar[i] {
+			some = append(some, i)
+		}
+	}
+	if len(some) > mostCompared {
+		return false
+	}
+	tools := make([]settledTool, len(some))
+	for k, i := range some {
+		e := a.entries[i]
+		tools[k] = settledTool{e.tool, e.hash, e.first}
+	}
+	for _, c := range findCopies(tools, a.x.params) {
+		if i := some[c.copy]; copiers[tools[c.copy].Server] {
+			a.copies[i] = true
+			a.join(i, some[c.of])
+		}
+	}
+	return true
+}
+
+// newDescriptionAnalyzer returns a function that returns the words of a tool's description as they are in the index.
+func newDescriptionAnalyzer() func(*tool.Tool) []index.Term {
+	an := new(knowledge.Analyzer)
+	return func(t *tool.Tool) []index.Term { return an.Count(knowledge.ToolText(t).Description) }
+}
