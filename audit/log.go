@@ -37,6 +37,9 @@ type Options struct {
 	// Anchor is a file outside of Dir that gets the number and hash of each record, so that a removed end shows; "" for
 	// none. The file must lie where those who may write to Dir cannot.
 	Anchor string
+	// Syslog is a syslog server that gets the number and hash of the last record, at most once a second: local for the
+	// system's, or an address as CheckSyslog takes it; "" for none.
+	Syslog string
 	// Sync is when records are forced to the disk; "" means Soon.
 	Sync Sync
 	// A file is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days).
@@ -77,8 +80,9 @@ type Log struct {
 	// error of the operation.
 	fault func(op string, b []byte) ([]byte, error)
 
-	mu         sync.Mutex // guards what follows; held while the directory is locked
-	anchorLost bool       // the anchor could not be written
+	mu         sync.Mutex    // guards what follows; held while the directory is locked
+	anchorLost bool          // the anchor could not be written
+	syslog     *syslogSender // nil before the first record
 
 	head   *os.File
 	file   *os.File // the current file; nil if none is open
@@ -144,6 +148,10 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+	if l.syslog != nil {
+		l.syslog.close()
+		l.syslog = nil
+	}
 	if l.timer != nil {
 		l.timer.Stop()
 	}
@@ -244,6 +252,12 @@ func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 		l.o.Logger.Debug("the head of the audit log could not be written", "error", err)
 	}
 	l.noteAnchor(h.Anchor)
+	if l.o.Syslog != "" && !l.closed {
+		if l.syslog == nil {
+			l.syslog = startSyslog(l.o.Syslog, l.o.Dir, l.o.Logger)
+		}
+		l.syslog.note(h.Anchor)
+	}
 	return nil
 }
 

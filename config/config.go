@@ -102,6 +102,7 @@ type Audit struct {
 	On        bool
 	Dir       string // "" for the folder audit of the data directory
 	Anchor    string // a file elsewhere that gets the number and hash of each record; "" for none
+	Syslog    string // a syslog server that gets the number and hash of the last record; "" for none
 	Required  bool   // refuse calls that cannot be recorded
 	Arguments bool   // record arguments, and not only their keyed hash
 	Sync      string // soon, each or never

@@ -287,6 +287,11 @@ func auditSettings() []Setting {
 				"a removed end",
 		},
 		{
+			Key: "audit.syslog", Env: "TOOLDEX_AUDIT_SYSLOG",
+			About: "a syslog server that gets the number and hash of the last record, at most once a second: local, " +
+				"udp://HOST:514, tcp://HOST:514 or unix:///PATH",
+		},
+		{
 			Key: "audit.required", Env: "TOOLDEX_AUDIT_REQUIRED", Default: false,
 			About: "whether calls that cannot be recorded are refused",
 		},

@@ -17,6 +17,6 @@ func AuditDir(c *config.Config) string { return cmp.Or(c.Audit.Dir, filepath.Joi
 func NewAuditLog(c *config.Config, o audit.Options) *audit.Log {
 	o.Dir, o.Sync, o.MaxFiles = AuditDir(c), audit.Sync(c.Audit.Sync), c.Audit.Files
 	o.MaxSize, o.MaxAge = int64(c.Audit.Size)*1_000_000, time.Duration(c.Audit.Days)*24*time.Hour
-	o.Required, o.Arguments, o.Anchor = c.Audit.Required, c.Audit.Arguments, c.Audit.Anchor
+	o.Required, o.Arguments, o.Anchor, o.Syslog = c.Audit.Required, c.Audit.Arguments, c.Audit.Anchor, c.Audit.Syslog
 	return audit.New(o)
 }

@@ -80,6 +80,9 @@ func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
 	if o.Sessions == nil {
 		o.Sessions = func() int { return 0 }
 	}
+	if err := audit.CheckSyslog(s.Config().Audit.Syslog); err != nil {
+		return nil, err
+	}
 	content := &trust.Content{
 		PolicyOf: s.Catalog.TrustPolicy,
 		Secrets:  func() trust.Secrets { return trust.Secrets(s.Config().Trust.Secrets) },
