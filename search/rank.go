@@ -106,6 +106,7 @@ type place struct {
 	key     int32   // the lowest document of the family, which identifies it
 	score   float64
 	fused   float64 // before calibration
+	rank    float64 // the same with siblingBonus, for bringSiblings
 	explain *tool.Explain
 }
 
@@ -151,7 +152,11 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 	s.named = namedTools(a.snap.Set(), a.text, s.named[:0])
 	r.exact = s.addExactBonus()
 	s.lowerDeprecated(e.deprecationsOf(a.snap.Set()), a.text)
-	order := topDocuments(s.fused, s.bestOfDuplicates(a.snap), max(a.query.Limit, leastDepth), s.order)
+	depth := max(a.query.Limit, leastDepth)
+	if a.keepScores || a.whole != nil {
+		depth = max(depth, siblingDepth)
+	}
+	order := topDocuments(s.fused, s.bestOfDuplicates(a.snap), depth, s.order)
 	s.order = order
 	j := e.estimateConfidence(a, full, r, order, s)
 	out.confidence, out.isConfident = j, j.probability >= leastProbability

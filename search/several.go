@@ -46,6 +46,9 @@ func groupResult(a request, texts []string, each []*ranking, s *scratch) *tool.R
 	}
 	lists := make([][]place, len(each))
 	for k, one := range each {
+		if a.whole != nil {
+			one.bringSiblings(a.snap, 1, each...)
+		}
 		lists[k] = one.firstPlaces(depth)
 		r.Groups = append(r.Groups, tool.Group{Query: texts[k], Confident: one.isConfident, Advice: one.advice})
 		r.Degraded = one.degraded
@@ -107,20 +110,20 @@ const (
 )
 
 // insertClauses returns the tools of a.whole, and where more are asked for than anybody reads closely, puts among the
-// last of the first ten the best tool of each clause that is not among them: the request may be for several things in a
-// form that parts does not recognise.
+// last of the first ten the best tool of each clause that is not among them, and behind these prefers siblings of the
+// best: the request may be for several things in a form that parts does not recognise.
 func (e *Engine) insertClauses(ctx context.Context, a request, clauses []string, s *scratch) ([]place, error) {
-	places := a.whole.places
-	if len(places) <= clauseFrom {
-		clauses = nil
+	if len(clauses) == 0 || len(a.whole.places) <= clauseFrom {
+		return a.whole.firstPlaces(a.query.Limit), nil
 	}
+	each, err := e.rankEach(ctx, a, clauses, s)
+	if err != nil {
+		return nil, err
+	}
+	a.whole.bringSiblings(a.snap, clauseFrom, append(each, a.whole)...)
+	places := a.whole.places
 	at := clauseFrom
-	for _, c := range clauses {
-		a.text, a.keepScores = c, false
-		one, err := e.rankTools(ctx, a, s)
-		if err != nil {
-			return nil, err
-		}
+	for _, one := range each {
 		if len(one.places) == 0 || at >= clauseTo {
 			continue
 		}
