@@ -59,8 +59,8 @@ func (g *Gateway) upstreamNamed(server string) (*Upstream, error) {
 }
 
 // stopByRequest ends the session, after waiting for a start that is under way. The upstream is not marked as stopped,
-// so that the next call starts it, but as halted: the listing that follows a start must not undo the stop. Clearing lastErr makes the status show a server that is configured, not one that
-// failed.
+// so that the next call starts it, but as halted: the listing that follows a start must not undo the stop. Clearing
+// lastErr makes the status show a server that is configured, not one that failed.
 func (u *Upstream) stopByRequest() {
 	u.mu.Lock()
 	a := u.starting

@@ -80,7 +80,8 @@ func TestStoppedServerIsNotListed(t *testing.T) {
 	if err := g.Stop("s"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := up.Tools(t.Context()); tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), "stopped by hand") {
+	_, err := up.Tools(t.Context())
+	if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), "stopped by hand") {
 		t.Errorf("the listing ends with %v", err)
 	}
 	if st := stateOf(g, "s"); st == upstream.Running || st == upstream.Failed {

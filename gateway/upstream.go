@@ -98,8 +98,8 @@ func (u *Upstream) Name() string { return u.cfg.Name }
 
 // Tools asks the server for all of its tools, starting it if need be. Their schemas, _meta and icons hold the server's
 // own bytes. A name that comes twice counts once; tools without a name are left out. The slice and tools are the
-// caller's. What else the server offers is read along with them. Errors are those of [Gateway.Call], and Unavailable for
-// a server that was stopped by [Gateway.Stop]; a listing that fails halfway returns none of it.
+// caller's. What else the server offers is read along with them. Errors are those of [Gateway.Call], and Unavailable
+// for a server that was stopped by [Gateway.Stop]; a listing that fails halfway returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	tools, _, err := u.ListTools(ctx)
 	return tools, err
