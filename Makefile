@@ -116,8 +116,9 @@ train: ## train the embedding table on DATA, and compile the knowledge with it
 	$(call tool,train) -data $(DATA) -knowledge knowledge/data -out embed/table.bin
 	$(MAKE) knowledge
 
-train-scanner: ## train the scanner's weights on scan/examples and DATA
+train-scanner: ## train the scanner's weights on scan/examples, scan/result-examples and DATA
 	$(call tool,train) -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
+	bin/tools/train -examples scan/examples -passages scan/result-examples -scanner scan/result_weights.bin
 
 knowledge: ## compile knowledge/data; run after it or the embedding table changes
 	$(call tool,compile-knowledge) -data knowledge/data -out knowledge/base.bin

@@ -43,5 +43,5 @@
 // splits text, and lexicon.go, meanings.go and grammar.go give words their classes. patterns.go, intents.go and
 // influence.go hold the patterns, which match.go matches; likely.go applies the trained model, joined.go looks across
 // texts. hidden.go, encoded.go, markup.go, confusables.go, neighbours.go and shadow.go are the checks without patterns.
-// results.go scans results, change.go compares forms, review.go lists what a person decides.
+// results.go and likely_result.go scan results, change.go compares forms, review.go lists what a person decides.
 package scan

@@ -48,7 +48,11 @@ func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 		both = w.before[:n+len(words)] // they lie one behind the other in w.words
 	}
 	w.before = words
-	if w.hits != nil || x.field == "" { // results, whose sentences are of another kind, and texts put together
+	if w.hits != nil {
+		w.scoreInResult(said, words, both)
+		return
+	}
+	if x.field == "" { // texts put together
 		return
 	}
 	if len(both) < shortest && !isUnspaced(spanOf(said, words)) ||
@@ -56,13 +60,7 @@ func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 		return
 	}
 	sentence := spanOf(said, words)
-	score := float32(-1)
-	if len(words) >= shortest || len(sentence) >= unspacedShortest && isUnspaced(sentence) {
-		score = examples().ScoreClasses(sentence, w.hashesOf(words))
-	}
-	if len(both) > len(words) {
-		score = max(score, examples().ScoreClasses(spanOf(said, both), w.hashesOf(both)))
-	}
+	score := w.scoreBoth(examples(), said, words, both)
 	worth := enough * score / sure
 	own, opens := has.intersection(&lexicon().subjects), x.field == "description" && words[0].start == 0
 	if own.intersects(&w.named) || !opens && own.intersects(&w.stated) || asksPerson(words) {
@@ -71,6 +69,19 @@ func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 	if worth >= enough*likelyFrom {
 		w.noteMatch("likely", x.field, sentence, int(worth))
 	}
+}
+
+// scoreBoth returns the higher score of a sentence alone, unless it is short, and of it with the one before.
+func (w *work) scoreBoth(m *textclass.Model, said string, words, both []token) float32 {
+	score := float32(-1)
+	sentence := spanOf(said, words)
+	if len(words) >= shortest || len(sentence) >= unspacedShortest && isUnspaced(sentence) {
+		score = m.ScoreClasses(sentence, w.hashesOf(words))
+	}
+	if len(both) > len(words) {
+		score = max(score, m.ScoreClasses(spanOf(said, both), w.hashesOf(both)))
+	}
+	return score
 }
 
 // isUnspaced reports whether a text is of a script that sets no spaces between words, or joins endings to them.

@@ -71,7 +71,9 @@ func (w *work) weighMatch(c *compiled, field, said string, words []token) {
 		worth = worth * 2 / 5
 	}
 	if w.hits != nil {
-		w.hits = append(w.hits, hit{c.rule, sentenceOf(said, words), worth, w.sentences, c.plain && worth >= enough})
+		w.hits = append(w.hits, hit{
+			rule: c.rule, excerpt: sentenceOf(said, words), worth: worth, at: w.sentences, plain: c.plain && worth >= enough,
+		})
 		return
 	}
 	w.noteMatch(c.rule, field, sentenceOf(said, words), worth)
@@ -85,7 +87,7 @@ func (w *work) noteMatch(rule, field, sentence string, worth int) {
 		return
 	}
 	if w.hits != nil {
-		w.hits = append(w.hits, hit{rule, sentence, worth, w.sentences, false})
+		w.hits = append(w.hits, hit{rule: rule, excerpt: sentence, worth: worth, at: w.sentences})
 		return
 	}
 	w.clues = slices.DeleteFunc(w.clues, func(o clue) bool { return w.sentences-o.at >= beside })

@@ -16,6 +16,7 @@ type hit struct {
 	rule, excerpt string
 	worth, at     int  // percent of a finding, and the number of its sentence
 	plain         bool // enough by itself, since ordinary documents do not say it
+	harmless      bool // by the model for results
 }
 
 // Result returns what looks like an attack in the texts of a tool's result, nil for nothing. A result may be any page,
@@ -84,10 +85,12 @@ func resultFinding(h hit) Finding {
 const (
 	// besideInResult is how many sentences hits may be apart and still count together.
 	besideInResult = 4
-	// enoughInResult is the sum that hits of different rules must reach together, in percent; leastInResult is what
-	// each of them must be worth, and a forged mark of a conversation is worth two.
+	// enoughInResult is the sum that hits of different rules must reach together, in percent, and enoughIfLikely what
+	// they must reach if the model for results is among them. A forged mark of a conversation is worth two.
 	enoughInResult = 300
-	leastInResult  = 60
+	enoughIfLikely = 160
+	leastInResult  = 60 // what each hit must be worth to count
+
 	// maxOrder is the length in bytes of the longest sentence that counts: lists and licences have longer ones.
 	maxOrder = 400
 )
@@ -99,7 +102,9 @@ func suspicious(hits []hit) []hit {
 		return h.worth < leastInResult || len(h.excerpt) > maxOrder && h.rule != "markup" ||
 			isAny(h.rule, "odd", "steer", "priority", "elsewhere", "request", "consent")
 	})
-	if i := slices.IndexFunc(hits, func(h hit) bool { return h.plain }); i >= 0 {
+	// A rule says more of the reason than the model does, so that comes last. The model knows articles that quote orders,
+	// so a rule alone is not enough where the model finds a sentence harmless.
+	if i := slices.IndexFunc(hits, func(h hit) bool { return h.plain && h.rule != "likely" && !h.harmless }); i >= 0 {
 		return hits[i : i+1]
 	}
 	for i := range hits {
@@ -122,9 +127,13 @@ func suspicious(hits []hit) []hit {
 				best[n] = h
 			}
 		}
-		if sum >= enoughInResult {
+		if sum >= enoughInResult || sum >= enoughIfLikely &&
+			slices.ContainsFunc(best, func(h hit) bool { return h.rule == "likely" }) {
 			return best
 		}
+	}
+	if i := slices.IndexFunc(hits, func(h hit) bool { return h.plain && h.rule == "likely" }); i >= 0 {
+		return hits[i : i+1]
 	}
 	return nil
 }

@@ -93,3 +93,12 @@ func BenchmarkResult(b *testing.B) {
 		}
 	}
 }
+
+// TestBlindResults holds the rules and the model for results to what they reach on whole results by an author who knew
+// neither.
+func TestBlindResults(t *testing.T) {
+	c := blindResults(t)
+	if c.recall() < .4 || c.alarm > 22 {
+		t.Errorf("found %d of %d attacks, with %d false alarms", c.hit, c.hit+c.missed, c.alarm)
+	}
+}

@@ -116,6 +116,7 @@ type work struct {
 	sentences int     // how many were read so far, in all texts
 	words     []token // of the text being scanned; the slice is reused for the next
 	before    []token // those of the sentence before, in the same text
+	scored    float32 // what the model for results said of the sentence before
 	hashes    [][]uint64
 	hits      []hit // every match, in place of findings and clues; nil for a tool
 	depth     int   // how often the text was decoded; 0 for the tool's own texts
@@ -198,7 +199,7 @@ func (w *work) checkText(x text) {
 // addFinding notes a finding, once for each rule and field, up to maxFindings.
 func (w *work) addFinding(rule, field, excerpt string) {
 	if w.hits != nil {
-		w.hits = append(w.hits, hit{rule, excerpt, enough, w.sentences, false})
+		w.hits = append(w.hits, hit{rule: rule, excerpt: excerpt, worth: enough, at: w.sentences})
 		return
 	}
 	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool {

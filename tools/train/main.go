@@ -36,10 +36,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	table := flags.String("out", "embed/table.bin", "the table")
 	only := flags.Bool("eval", false, "evaluate the table and do not train")
 	scanner := flags.String("scanner", "", "train the scanner's weights instead, and write them to this file")
+	passages := flags.String("passages", "",
+		"folder with passages of hostile and honest results; with -scanner, train the weights for results")
 	examples := flags.String("examples", "scan/examples",
 		"folder with sentences of hostile and honest tools, for -scanner")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *scanner != "" && *passages != "" {
+		return trainResults(ctx, out, *passages, *examples, *scanner)
 	}
 	if *scanner != "" {
 		return trainScanner(out, *examples, o.Data, o.Knowledge, *scanner)
