@@ -115,6 +115,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 	}
 	d.checkIndex(ctx, s)
 	d.checkTrust(s)
+	d.checkSkills(ctx, s)
 	d.checkNames(s)
 	d.checkMode(s)
 	d.checkSearch(ctx, s)
