@@ -57,10 +57,10 @@ type compose struct {
 	}
 }
 
-// TestCompose checks that the services of the compose file run without powers that they do not need, and that the
-// health check is that of the Dockerfile.
-func TestCompose(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/compose.yaml")
+// readCompose reads a compose file, and checks that its services run without powers that they do not need.
+func readCompose(t *testing.T, file string) compose {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +74,48 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s keeps powers, or has no check: %+v", name, s)
 		}
 	}
+	return c
+}
+
+// TestComposeReplicas checks the compose file of replicas: only the balancer can be reached, each replica has a data
+// directory of its own, no password stands in the file, and the files that it mounts exist.
+func TestComposeReplicas(t *testing.T) {
+	const folder = "../../deploy/replicas/"
+	c := readCompose(t, folder+"compose.yaml")
+	own, database, balancer := c.Services["tooldex"], c.Services["postgres"], c.Services["haproxy"]
+	if len(own.Ports)+len(database.Ports) > 0 || !slices.Equal(balancer.Ports, []string{"127.0.0.1:8733:8733"}) {
+		t.Errorf("it is open: ports %q, %q, %q", own.Ports, database.Ports, balancer.Ports)
+	}
+	if !own.ReadOnly || len(own.Volumes) > 0 {
+		t.Errorf("a replica: read-only %t, volumes %q; a named volume would be shared", own.ReadOnly, own.Volumes)
+	}
+	for _, needed := range []string{
+		own.Environment["TOOLDEX_TOKEN"], own.Environment["PGPASSWORD"],
+		database.Environment["POSTGRES_PASSWORD"], database.Image, balancer.Image,
+	} {
+		if !strings.HasPrefix(needed, "${") || !strings.Contains(needed, ":?") {
+			t.Errorf("%q has to be given by the user", needed)
+		}
+	}
+	if store := own.Environment["TOOLDEX_STORE"]; !strings.HasPrefix(store, "postgres://tooldex@postgres/tooldex") {
+		t.Errorf("the database is at %q", store)
+	}
+	for _, volume := range slices.Concat(database.Volumes, balancer.Volumes) {
+		if source, _, _ := strings.Cut(volume, ":"); strings.HasPrefix(source, "./") {
+			if _, err := os.Stat(folder + source); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if same := readCompose(t, "../../deploy/compose.yaml").Services["tooldex"]; !slices.Equal(own.Healthcheck.Test, same.Healthcheck.Test) {
+		t.Errorf("the health check is %q, that of the other file %q", own.Healthcheck.Test, same.Healthcheck.Test)
+	}
+}
+
+// TestCompose checks that the services of the compose file run without powers that they do not need, and that the
+// health check is that of the Dockerfile.
+func TestCompose(t *testing.T) {
+	c := readCompose(t, "../../deploy/compose.yaml")
 	own := c.Services["tooldex"]
 	if !own.ReadOnly || len(own.Tmpfs) != 1 || !strings.HasPrefix(own.Tmpfs[0], "/tmp:") ||
 		!slices.Equal(own.Volumes, []string{"data:/data"}) {
