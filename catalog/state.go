@@ -311,8 +311,18 @@ func (st *state) changedEntries(b *store.Batch) []entry {
 	return out
 }
 
-// compareID orders entries by the IDs of their tools.
-func compareID(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) }
+// compareID orders entries by the IDs of their tools. It makes the IDs, which takes most of the time, only where the name
+// of one server begins with that of the other.
+func compareID(a, b entry) int {
+	s, o := a.tool.Server, b.tool.Server
+	switch {
+	case s == o:
+		return cmp.Compare(a.tool.Name, b.tool.Name)
+	case strings.HasPrefix(s, o), strings.HasPrefix(o, s):
+		return cmp.Compare(a.tool.ID(), b.tool.ID())
+	}
+	return cmp.Compare(s, o)
+}
 
 // visibleSet returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay
 // the same while they are held.
