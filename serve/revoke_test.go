@@ -27,8 +27,11 @@ func startPatient(t *testing.T) (url string, begun, ended chan struct{}) {
 	s.AddTool(&mcp.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			begun <- struct{}{}
-			<-ctx.Done()
-			ended <- struct{}{}
+			select {
+			case <-ctx.Done():
+				ended <- struct{}{}
+			case <-t.Context().Done(): // the test has failed
+			}
 			return &mcp.CallToolResult{}, nil
 		})
 	s.AddTool(&mcp.Tool{Name: "quick", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -48,7 +51,7 @@ func startPatient(t *testing.T) (url string, begun, ended chan struct{}) {
 func TestRevokedTokensEndCalls(t *testing.T) {
 	url, begun, ended := startPatient(t)
 	post := func(st *stack, path, body string, headers ...string) string {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, st.url+path, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(st.t.Context(), http.MethodPost, st.url+path, strings.NewReader(body))
 		if err != nil {
 			return err.Error()
 		}
@@ -65,8 +68,8 @@ func TestRevokedTokensEndCalls(t *testing.T) {
 		b, _ := io.ReadAll(res.Body) // whatever came of it
 		return res.Status + " " + string(b)
 	}
-	inSession := func(session *mcp.ClientSession) string {
-		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait"})
+	inSession := func(st *stack, session *mcp.ClientSession) string {
+		res, err := session.CallTool(st.t.Context(), &mcp.CallToolParams{Name: "wait"})
 		if err != nil {
 			return err.Error()
 		}
@@ -79,7 +82,7 @@ func TestRevokedTokensEndCalls(t *testing.T) {
 		},
 		"over MCP, in a session": func(st *stack) func() string {
 			session := st.connect("/mcp")
-			return func() string { return inSession(session) }
+			return func() string { return inSession(st, session) }
 		},
 		"over MCP, without a session": func(st *stack) func() string {
 			return func() string {
@@ -91,7 +94,7 @@ func TestRevokedTokensEndCalls(t *testing.T) {
 		},
 		"over SSE": func(st *stack) func() string {
 			session := st.connectSSE("/sse")
-			return func() string { return inSession(session) }
+			return func() string { return inSession(st, session) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
