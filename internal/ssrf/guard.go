@@ -47,10 +47,25 @@ func NewGuard(o Options) *Guard {
 	g := &Guard{o: o, proxies: map[string]bool{}}
 	if o.Home != nil {
 		g.host, g.port = hostPort(o.Home)
-		_, err := netip.ParseAddr(g.host)
+		ip, err := netip.ParseAddr(g.host)
 		g.literal = err == nil || g.host == "localhost"
+		if g.host == "localhost" {
+			ip = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		}
+		if g.literal { // what it is need not be found out by dialing
+			ip = effectiveAddress(ip)
+			g.dialed, g.private, g.at = true, g.isPrivate(ip, g.port), ip
+		}
 	}
 	return g
+}
+
+// isPrivate reports whether an address is private, as Options.Private has it if it is set.
+func (g *Guard) isPrivate(ip netip.Addr, port string) bool {
+	if g.o.Private != nil {
+		return g.o.Private(ip, port)
+	}
+	return isPrivate(ip)
 }
 
 // Transport returns a transport as the standard one, that dials what the guard permits. A proxy of the environment is
@@ -112,10 +127,7 @@ func (g *Guard) checkAddress(host, port string, ip netip.Addr) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	home := g.host != "" && host == g.host && port == g.port
-	private := isPrivate(ip)
-	if g.o.Private != nil {
-		private = g.o.Private(ip, port)
-	}
+	private := g.isPrivate(ip, port)
 	if home && !g.dialed {
 		g.dialed, g.private, g.at = true, private, ip
 	}

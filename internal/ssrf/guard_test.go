@@ -82,10 +82,15 @@ func TestCheck(t *testing.T) {
 				{"mcp.example.com:8443", near, false},
 			},
 		},
-		"neighbours before home": {"http://10.0.0.7", true, nil, []dial{
-			{"10.0.0.7:8080", near, false},
-			{"10.0.0.7:80", near, true},
+		"neighbours before home": {"http://mcp.internal", true, nil, []dial{
+			{"mcp.internal:8080", near, false},
+			{"mcp.internal:80", near, true},
+			{"mcp.internal:8080", near, true},
+		}},
+		"neighbours of an address in numbers": {"http://10.0.0.7", true, nil, []dial{
 			{"10.0.0.7:8080", near, true},
+			{"10.0.0.8:8080", "10.0.0.8", false},
+			{"localhost:8080", "127.0.0.1", false},
 		}},
 		"allowed by network": {
 			"https://mcp.example.com", false,
