@@ -231,9 +231,10 @@ const toolsFolder = "../../tools"
 
 // testSupport lists the packages that only tests may import, and that may import anything of ours.
 var testSupport = map[string]bool{
-	"internal/faultfs": true,
-	"store/storetest":  true,
-	"internal/pgtest":  true,
+	"internal/faultfs":  true,
+	"store/storetest":   true,
+	"internal/pgtest":   true,
+	"internal/authtest": true,
 }
 
 // The budgets of length of code that is not a test, in lines.
