@@ -43,6 +43,8 @@ type Grant struct {
 	View      View
 	// Expires is when the token ends; zero means never.
 	Expires time.Time
+	// Issued says that the token is an access token of an authorization server.
+	Issued bool
 	// Alive ends when the token is revoked; nil means that it cannot be.
 	Alive context.Context
 	// Quota bounds what is done with the token; nil means that nothing does.
@@ -143,7 +145,7 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 		if h.hasExpired(time.Now()) {
 			return Grant{}, refuseToken("the token has expired")
 		}
-		return Grant{h.principalOf(), h.View, h.Expires, h.alive, h.quota}, nil
+		return Grant{Principal: h.principalOf(), View: h.View, Expires: h.Expires, Alive: h.alive, Quota: h.quota}, nil
 	}
 	if g.o.OAuth != nil {
 		return g.o.OAuth.verifyToken(ctx, secret, path)

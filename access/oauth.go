@@ -146,7 +146,7 @@ func (v *OAuth) verifyToken(ctx context.Context, token, path string) (Grant, err
 		return Grant{}, err
 	}
 	view, err := v.grantedView(c)
-	return Grant{Principal: principalOf(c, token), View: view, Expires: c.expires.Add(v.o.Skew)}, err
+	return Grant{Principal: principalOf(c, token), View: view, Expires: c.expires.Add(v.o.Skew), Issued: true}, err
 }
 
 // verifySignature returns the claims of a token that one of the issuers signed. The unverified claims only choose the

@@ -28,6 +28,21 @@ func PrincipalOf(ctx context.Context) Principal {
 	return p
 }
 
+// tokenKey is the key of an access token in a context.
+type tokenKey struct{}
+
+// WithToken returns a context that carries the access token with which a request came. It must be one of an
+// authorization server that was verified. It is a secret: it is only for exchanging it there.
+func WithToken(ctx context.Context, token string) context.Context {
+	return context.WithValue(ctx, tokenKey{}, token)
+}
+
+// TokenOf returns the access token that ctx carries, "" if it carries none.
+func TokenOf(ctx context.Context) string {
+	token, _ := ctx.Value(tokenKey{}).(string)
+	return token
+}
+
 // ErrToken is in the chain of errors that refuse a request because of its token, which is unknown, has expired, or is
 // for another service. HTTP answers 401: another token may help.
 var ErrToken = errors.New("the token is not good")

@@ -74,7 +74,8 @@ func TestServerKeys(t *testing.T) {
 		value := map[string]string{
 			"args": "[x]", "env": "{A: b}", "headers": "{A: b}", "timeout": "5", "callTimeout": "5", "startTimeout": "5", "idleTimeout": "5", "concurrency": "5",
 			"queue": "5", "disabled": "true", "enabled": "false", "trust": "true", "roots": "true", "isolate": "{network: true}",
-			"auth": "{a: '${B}'}", "tags": "[x]", "paths": "[x]",
+			"oauth": "{perUser: true}",
+			"auth":  "{a: '${B}'}", "tags": "[x]", "paths": "[x]",
 			"type": "stdio", "transport": "stdio", "start": "eager",
 		}[key]
 		if value == "" {
@@ -88,6 +89,8 @@ func TestServerKeys(t *testing.T) {
 			plain, with = "openapi: a", "openapi: b"
 		case "auth", "tags", "paths":
 			plain, with = "openapi: a", "openapi: a, "+key+": "+value
+		case "oauth":
+			plain, with = "url: https://a", "url: https://a, "+key+": "+value
 		case "url", "serverUrl", "httpUrl":
 			plain, with = "url: https://a", key+": https://b"
 		case "description":

@@ -154,6 +154,15 @@ func serverSchema() schema {
 				"network": typedSchema("boolean", "whether it may use the network; false if left out"),
 				"memory":  stringOf("the most memory of each of its processes, such as 512MB"),
 			}),
+		"oauth": objectSchema("how each user of the service gets a token of their own for a server over HTTP",
+			map[string]schema{
+				"perUser":      typedSchema("boolean", "whether each user logs in for themselves"),
+				"exchange":     stringOf("the token endpoint at which the access token of the caller is exchanged (RFC 8693)"),
+				"audience":     stringOf("the name of the server at that token endpoint; its url if left out"),
+				"scopes":       listOf("string", "to ask for; those that the server names if left out"),
+				"clientId":     stringOf("the client that was registered for tooldex by hand; exchange requires it"),
+				"clientSecret": stringOf("${VAR} with the secret of that client"),
+			}),
 		"description": stringOf("for people"),
 	})
 }

@@ -25,7 +25,7 @@ type Entry struct {
 	User   string    `json:"user" jsonschema:"identifies whose it is; it is no secret, and nobody can log in with it"`
 	Who    string    `json:"who,omitempty" jsonschema:"whose it is, for people"`
 	Server string    `json:"server"`
-	Name   string    `json:"name" jsonschema:"as the configuration of the server has it in ${user:NAME}"`
+	Name   string    `json:"name" jsonschema:"as the configuration of the server has it in ${user:NAME}, or oauth login"`
 	Set    time.Time `json:"set" jsonschema:"when it was stored"`
 }
 
@@ -42,7 +42,8 @@ const (
 	maxEntries = 10_000
 )
 
-var goodName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+// goodName is the form of names: those of variables, and the one under which package gateway keeps logins.
+var goodName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]{0,63}|oauth login)$`)
 
 // checkValue returns an Invalid error for a name or value that cannot be stored. A value becomes part of a header, so
 // it has no line breaks.

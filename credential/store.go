@@ -95,6 +95,41 @@ func (s *Store) Set(user User, server Server, name, value string) error {
 	})
 }
 
+// Replace replaces the value of a credential by next, or removes the credential if next is "". It reports false, and
+// changes nothing, unless the value is the one in before: what was removed or replaced meanwhile does not come back. Errors
+// are those of Set.
+func (s *Store) Replace(user string, server Server, name, before, next string) (bool, error) {
+	if next != "" {
+		if err := checkValue(name, next); err != nil {
+			return false, err
+		}
+	}
+	err := s.change(func(all []sealedEntry) ([]sealedEntry, error) {
+		for i, e := range all {
+			if e.User != user || e.Server != server.Name || e.Name != name {
+				continue
+			}
+			value, ok := open(s.aead, e.Sealed, boundTo(user, server, name))
+			if !ok || value != before {
+				break
+			}
+			if next == "" {
+				return slices.Delete(all, i, i+1), nil
+			}
+			all[i].Sealed = seal(s.aead, next, boundTo(user, server, name))
+			return all, nil
+		}
+		return nil, errReplaced
+	})
+	if errors.Is(err, errReplaced) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// errReplaced ends a change of a value that is not the expected one any more.
+var errReplaced = errors.New("the value was changed meanwhile")
+
 // List returns the credentials of a user, by server and name.
 func (s *Store) List(user string) ([]Entry, error) {
 	all, err := s.All()

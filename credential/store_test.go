@@ -180,6 +180,43 @@ func TestNonsense(t *testing.T) {
 	s.mustSet(t, ben, shop, "KEY", "v")
 }
 
+// TestReplace wants a value to be replaced only while it is the expected one, so that nothing that was removed or replaced
+// meanwhile comes back, and that of no other user.
+func TestReplace(t *testing.T) {
+	s := newStore(t)
+	s.mustSet(t, ana, shop, "oauth login", "one")
+	s.mustSet(t, ben, shop, "oauth login", "one")
+	for _, c := range []struct {
+		server             Server
+		name, before, next string
+		want               bool
+		now                string
+	}{
+		{shop, "oauth login", "other", "two", false, "one"},
+		{shop, "KEY", "one", "two", false, "one"},
+		{Server{"shop", "https://evil.example/mcp"}, "oauth login", "one", "two", false, "one"},
+		{Server{"shop2", shop.At}, "oauth login", "one", "two", false, "one"},
+		{shop, "oauth login", "one", "two", true, "two"},
+		{shop, "oauth login", "one", "three", false, "two"},
+		{shop, "oauth login", "two", "", true, ""},
+		{shop, "oauth login", "two", "four", false, ""},
+		{shop, "oauth login", "", "four", false, ""},
+	} {
+		got, err := s.Replace(ana.Key, c.server, c.name, c.before, c.next)
+		if err != nil || got != c.want {
+			t.Errorf("%+v: %v, %v", c, got, err)
+		}
+		s.mustHave(t, ana.Key, shop, "oauth login", c.now)
+	}
+	s.mustHave(t, ben.Key, shop, "oauth login", "one")
+	if _, err := s.Replace(ben.Key, shop, "oauth login", "one", "a\nb"); tool.CodeOf(err) != tool.Invalid {
+		t.Errorf("a value with a line break: %v", err)
+	}
+	if list, err := s.List(ben.Key); err != nil || len(list) != 1 || list[0].Who != "token ben" {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // TestSeveralProcesses changes one file from several stores at once, and wants no change lost.
 func TestSeveralProcesses(t *testing.T) {
 	first := newStore(t)

@@ -38,7 +38,8 @@
 //
 // A server over HTTP whose headers hold ${user:NAME} has an Upstream for each user (users.go), made with what
 // Options.Users has of that user, and one that lists its tools with what it has of the operator. [Gateway.EndUser] ends
-// those of a user.
+// those of a user. The same holds for a server whose tokens are those of users: by a login of each (user_login.go), or
+// made of the access tokens with which callers came (token_exchange.go).
 //
 // # What passes through unchanged
 //

@@ -19,6 +19,9 @@ import (
 // request was sent. An error that is a *tool.Error already is returned as it is.
 func (s *session) startError(err error, c *capture) error {
 	var own *tool.Error
+	if c != nil && c.refused != nil {
+		return c.refused
+	}
 	if errors.As(err, &own) {
 		return own
 	}
@@ -101,6 +104,9 @@ func (s *session) locateError(why *tool.Error, op string) error {
 
 // loginHint is the advice after status 401 or 403.
 func (s *session) loginHint() string {
+	if s.advice != "" {
+		return s.advice
+	}
 	return fmt.Sprintf("log in with: tooldex servers login %s; or give its configuration an Authorization header",
 		s.server)
 }
@@ -151,6 +157,8 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 				timeout),
 			Hint: "try again, ask for less at once, or raise the server's timeout", Err: context.DeadlineExceeded,
 		}
+	case c.refused != nil:
+		return c.refused
 	case c.redirected != nil:
 		return s.locateError(c.redirected, "call")
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:

@@ -16,6 +16,7 @@ import (
 // expandedServer is a server's configuration with its variables filled in. It holds secrets: it is never logged or
 // stored.
 type expandedServer struct {
+	name    string
 	command string
 	args    []string
 	env     map[string]string
@@ -24,6 +25,7 @@ type expandedServer struct {
 	headers map[string]string
 	openapi string
 	auth    map[string]string
+	oauth   upstream.OAuth // the zero value for none
 	redact  *redactor
 
 	runner    bool       // the command is a package runner
@@ -35,7 +37,7 @@ type expandedServer struct {
 func expandServer(s upstream.Server, lookup func(string) (string, bool), secret func(string) (string, error)) (
 	*expandedServer, error,
 ) {
-	x := &expandedServer{redact: &redactor{}}
+	x := &expandedServer{name: s.Name, redact: &redactor{}}
 	e := expander{
 		server: s.Name, lookup: lookup, secret: secret, local: s.ReachedBy() == upstream.Stdio, redact: x.redact,
 	}
@@ -53,6 +55,13 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool), secret 
 		x.isolation = e.expandIsolation(s.Isolate)
 	}
 	x.openapi, x.auth = e.expandField("openapi", s.OpenAPI), e.expandMap("auth", s.Auth)
+	if s.OAuth != nil {
+		x.oauth = *s.OAuth
+		x.oauth.Exchange = e.expandField("oauth.exchange", s.OAuth.Exchange)
+		x.oauth.Audience = e.expandField("oauth.audience", s.OAuth.Audience)
+		x.oauth.ClientID = e.expandField("oauth.clientId", s.OAuth.ClientID)
+		x.oauth.ClientSecret = e.expandField("oauth.clientSecret", s.OAuth.ClientSecret)
+	}
 	if e.err != nil {
 		return nil, e.err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -76,12 +77,18 @@ type Options struct {
 	OnFeatures        func(server string)
 	OnResourceUpdated func(server, uri string)
 
-	// Users has the credentials of users, for servers with ${user:NAME} in a header. Nil means that such servers are not
-	// used.
+	// Users has the credentials of users, for servers with ${user:NAME} in a header and for servers whose tokens are
+	// those of users. Nil means that such servers are not used.
 	Users Users
+	// LoginPage returns the address at which a user logs in to a server, "" if there is none at this moment. Nil means
+	// that there never is: the user is told to log in with the command.
+	LoginPage func(server string) string
 
-	outbound ssrf.Options  // AllowPrivate, and networks of tests
-	starts   chan struct{} // has an item for each start in progress
+	outbound ssrf.Options // AllowPrivate, and networks of tests
+	// ownTokens returns the bearer of a session whose tokens are those of a user, and the advice if the server refuses
+	// them. Nil means that there are none.
+	ownTokens func(x *expandedServer, at *url.URL, logger *slog.Logger) (bearer, string, error)
+	starts    chan struct{} // has an item for each start in progress
 }
 
 // withDefaults returns o with every zero value replaced, so that the rest of the package need not know the defaults.
@@ -122,6 +129,7 @@ type Gateway struct {
 	// By name. mu guards the maps and closed, not the values.
 	upstreams map[string]*Upstream
 	users     map[userKey]*userUpstream // of servers with credentials of users
+	renewals  map[userKey]*sync.Mutex   // one renews the token of a user's login at a time
 	closed    bool
 }
 
@@ -130,7 +138,10 @@ var _ tool.Caller = (*Gateway)(nil)
 // New returns a Gateway without servers. Close it when done.
 func New(o Options) *Gateway {
 	o.starts = make(chan struct{}, startsAtOnce)
-	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{}}
+	return &Gateway{
+		opts: o.withDefaults(), upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{},
+		renewals: map[userKey]*sync.Mutex{},
+	}
 }
 
 // Set makes servers the ones that are served. Those that are configured as before are left alone, in any state they
@@ -223,6 +234,15 @@ func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 			Hint: "search for the tool again; its server may have been removed or disabled",
 		}
 	}
+	res, err := g.callFor(ctx, u, c)
+	if err != nil && g.askToLogin(ctx, u, c.Client, err) {
+		return g.callFor(ctx, u, c)
+	}
+	return res, err
+}
+
+// callFor is Call for a server, on the connection of who calls.
+func (g *Gateway) callFor(ctx context.Context, u *Upstream, c tool.Call) (*tool.CallResult, error) {
 	own, err := g.upstreamFor(ctx, u)
 	if err != nil {
 		return nil, err

@@ -27,9 +27,9 @@ type recordingTransport struct {
 	recorder *wireRecorder
 	origin   *url.URL // where the headers may go
 	headers  map[string]string
-	tokens   *tokenSource // nil if the headers hold what it takes
-	limit    int          // bytes of a message
-	skip     int          // bytes of one that is longer that are read past
+	tokens   bearer // nil if the headers hold what it takes
+	limit    int    // bytes of a message
+	skip     int    // bytes of one that is longer that are read past
 }
 
 // sessionHeader carries the session ID of streamable HTTP.
@@ -50,6 +50,10 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 	resp, err := h.sendAuthorized(req)
 	if err != nil {
 		var own *tool.Error
+		if refused := (bearerError{}); errors.As(err, &refused) {
+			h.recorder.updateCapture(c, func(c *capture) { c.refused = refused.error })
+			return nil, err
+		}
 		if errors.As(err, &own) { // from the guard of addresses
 			h.recorder.updateCapture(c, func(c *capture) { c.redirected = own })
 			return nil, err
@@ -82,7 +86,10 @@ func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, 
 	if h.tokens == nil || !sameOrigin(req.URL, h.origin) {
 		return h.sendRequest(req)
 	}
-	token := h.tokens.accessToken(req.Context(), "")
+	token, err := h.tokens.accessToken(req.Context(), "")
+	if err != nil {
+		return nil, bearerError{err}
+	}
 	if token == "" {
 		return h.sendRequest(req)
 	}
@@ -91,11 +98,14 @@ func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, 
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || req.Body != nil && req.GetBody == nil {
 		return resp, err
 	}
-	fresh := h.tokens.accessToken(req.Context(), token)
-	if fresh == "" {
+	fresh, err := h.tokens.accessToken(req.Context(), token)
+	if err == nil && fresh == "" {
 		return resp, nil
 	}
 	_ = resp.Body.Close()
+	if err != nil {
+		return nil, bearerError{err}
+	}
 	again := req.Clone(req.Context())
 	if req.GetBody != nil {
 		if again.Body, err = req.GetBody(); err != nil {

@@ -159,7 +159,7 @@ func (s *session) cachedPage(key string) []byte {
 // wasRefused reports whether the server cannot have begun to work on a request that failed with err, so that it may be
 // sent again on a new session.
 func (c capture) wasRefused(err error) bool {
-	return c.gone || !c.sent && c.status == 0 && !isRPC(err)
+	return c.gone || c.refused == nil && !c.sent && c.status == 0 && !isRPC(err)
 }
 
 // isRPC reports whether the server itself answered with an error.

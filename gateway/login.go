@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -30,38 +33,31 @@ type LoginOptions struct {
 	// ClientID and ClientSecret are of a client that was registered by hand, for authorization servers that do not let
 	// programs register themselves. Both may be empty.
 	ClientID, ClientSecret string
+	// Back is where the browser is sent with the answer, and Answer waits for the query that it brings there. Without
+	// Back that is a port of this machine, for this login alone.
+	Back   string
+	Answer func(ctx context.Context) (url.Values, error)
 }
 
 // Login has a person let this program use a server that asks for authorization, by OAuth 2.1 with PKCE, and stores the
-// tokens below Options.Dir in a file of mode 0600. From then on they are sent with each request to that server, unless
-// its configuration has an Authorization header, and renewed when they expire. It waits until the person has agreed or
+// tokens below Options.Dir in a file of mode 0600; those of a server with oauth.perUser are kept by Options.Users, for
+// the user of ctx alone. From then on they are sent with each request to that server, unless its configuration has an
+// Authorization header, and renewed when they expire. It waits until the person has agreed or
 // ctx ends. Errors are *tool.Error: NotFound for an unknown server; Invalid for one that is not reached over HTTP or
 // does not ask for a login; Denied if it was refused; Timeout; Unavailable if the servers do not play along.
 func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) error {
-	u, ok := g.Upstream(server)
-	if !ok {
-		return &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q",
-			truncateText(server, 80)), Hint: "tooldex servers list shows them"}
-	}
-	invalid := func(msg string) error {
-		return &tool.Error{Code: tool.Invalid, Op: "login", Msg: fmt.Sprintf("server %q %s", server, msg)}
-	}
-	file := tokenFile(g.opts.Dir, server)
-	switch {
-	case u.cfg.ReachedBy() == upstream.Stdio:
-		return invalid("is a command, which has no login")
-	case u.cfg.ReachedBy() == upstream.OpenAPI:
-		return invalid("is an API, which has no login: give its credentials as auth")
-	case file == "":
-		return invalid("cannot be logged in to: there is no folder for its tokens")
-	}
-	x, err := expandServer(u.cfg, g.opts.LookupEnv, g.opts.Secret)
+	x, file, err := g.loginTarget(server)
 	if err != nil {
 		return err
 	}
+	if x.oauth.PerUser { // before a person agrees to what cannot be kept
+		if _, _, err := g.opts.Users.Value(g.opts.Users.Of(ctx), server, x.url, LoginName); err != nil {
+			return err
+		}
+	}
 	at, err := url.Parse(x.url)
 	if err != nil {
-		return invalid("has no address")
+		return invalidLogin(server, "has no address")
 	}
 	client := loginClient(at, g.opts.outbound)
 	// The refusal names the authorization server, which Authorize reads from the response.
@@ -74,50 +70,128 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
 		_ = resp.Body.Close()
-		return invalid(fmt.Sprintf("does not ask for a login: it answers with HTTP status %d", resp.StatusCode))
+		return invalidLogin(server, fmt.Sprintf("does not ask for a login: it answers with HTTP status %d", resp.StatusCode))
 	}
-	callback, err := listenForCode()
-	if err != nil {
-		_ = resp.Body.Close()
-		return &tool.Error{
-			Code: tool.Unavailable, Op: "login", Msg: "no local port can be opened for the answer",
-			Err: err,
+	if o.Back == "" {
+		callback, err := listenForCode()
+		if err != nil {
+			_ = resp.Body.Close()
+			return &tool.Error{
+				Code: tool.Unavailable, Op: "login", Msg: "no local port can be opened for the answer",
+				Err: err,
+			}
 		}
+		defer callback.close()
+		visit := o.Visit
+		o.Visit = func(address string) {
+			callback.expect(address)
+			visit(address)
+		}
+		o.Back, o.Answer = callback.url, callback.waitForCode
 	}
-	defer callback.close()
-	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: callback.url, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
-		PreregisteredClient: clientCredentials(o),
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
-			Metadata: &oauthex.ClientRegistrationMetadata{
-				ClientName: g.opts.Name, RedirectURIs: []string{callback.url}, TokenEndpointAuthMethod: "none",
-				GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-			},
-		},
-		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult,
-			error,
-		) {
-			callback.expect(a.URL)
-			o.Visit(a.URL)
-			return callback.waitForCode(ctx)
-		},
-		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			x.redact.addSecrets(t.AccessToken, t.RefreshToken, c.ClientSecret)
-			err := saveGrant(file, &storedGrant{
-				URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL,
-				AuthStyle: c.Endpoint.AuthStyle, Token: t,
-			})
-			return oauth2.StaticTokenSource(t), err
-		},
-	})
+	if o.ClientID == "" {
+		o.ClientID, o.ClientSecret = x.oauth.ClientID, cmp.Or(x.oauth.ClientSecret, o.ClientSecret)
+	}
+	handler, err := auth.NewAuthorizationCodeHandler(g.loginConfig(ctx, x, client, o, func(grant string) error {
+		if x.oauth.PerUser {
+			return g.opts.Users.Keep(ctx, server, x.url, LoginName, grant)
+		}
+		return replaceFile(file, []byte(grant))
+	}))
 	if err == nil {
 		err = handler.Authorize(ctx, req, resp)
 	}
 	return loginError(ctx, server, x.redact, err)
 }
 
-// Logout forgets the tokens of a server, and reports whether there were any.
+// invalidLogin returns the error of a server that nobody can log in to.
+func invalidLogin(server, why string) error {
+	return &tool.Error{Code: tool.Invalid, Op: "login", Msg: fmt.Sprintf("server %q %s", server, why)}
+}
+
+// loginTarget returns what a login needs of a server, and the file of its tokens, "" if there is no folder for one.
+func (g *Gateway) loginTarget(server string) (x *expandedServer, file string, err error) {
+	u, ok := g.Upstream(server)
+	if !ok {
+		return nil, "", &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q",
+			truncateText(server, 80)), Hint: "tooldex servers list shows them"}
+	}
+	perUser := u.cfg.OAuth != nil && u.cfg.OAuth.PerUser
+	file = tokenFile(g.opts.Dir, server)
+	switch {
+	case u.exchanges():
+		return nil, "", invalidLogin(server, "has no login: it is used with the access tokens of its callers")
+	case u.cfg.ReachedBy() == upstream.Stdio:
+		return nil, "", invalidLogin(server, "is a command, which has no login")
+	case u.cfg.ReachedBy() == upstream.OpenAPI:
+		return nil, "", invalidLogin(server, "is an API, which has no login: give its credentials as auth")
+	case perUser && g.opts.Users == nil:
+		return nil, "", noUsersError(server)
+	case file == "" && !perUser:
+		return nil, "", invalidLogin(server, "cannot be logged in to: there is no folder for its tokens")
+	}
+	cfg := copyServer(u.cfg)
+	maps.DeleteFunc(cfg.Headers, func(_, value string) bool { return userVariable.MatchString(value) }) // not part of a login
+	x, err = expandServer(cfg, g.opts.LookupEnv, g.opts.Secret)
+	return x, file, err
+}
+
+// loginConfig returns the parameters of a login for the SDK, which calls keep with the grant.
+func (g *Gateway) loginConfig(ctx context.Context, x *expandedServer, client *http.Client, o LoginOptions,
+	keep func(grant string) error,
+) *auth.AuthorizationCodeHandlerConfig {
+	return &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: o.Back, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
+		PreregisteredClient: clientCredentials(o),
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: g.opts.Name, RedirectURIs: []string{o.Back}, TokenEndpointAuthMethod: "none",
+				GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+			},
+		},
+		AuthorizationCodeFetcher: func(_ context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			o.Visit(a.URL)
+			q, err := o.Answer(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if why := q.Get("error"); why != "" {
+				return nil, refusedError(strings.TrimSpace(why + " " + q.Get("error_description")))
+			}
+			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		},
+		ScopeFilter: func(named []string) []string {
+			if len(x.oauth.Scopes) > 0 {
+				return x.oauth.Scopes
+			}
+			return named
+		},
+		// The context that it gets is not ours: it does not say who logs in.
+		NewTokenSource: func(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+			x.redact.addSecrets(t.AccessToken, t.RefreshToken, c.ClientSecret)
+			grant, err := (&storedGrant{
+				ID: rand.Text(), URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+				TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle, Token: t,
+			}).encode()
+			if err == nil {
+				err = keep(grant)
+			}
+			return oauth2.StaticTokenSource(t), err
+		},
+	}
+}
+
+// Logout forgets the tokens of a server, and reports whether there were any. Of a server with oauth.perUser those are
+// forgotten with which its tools are listed, and those of users stay.
 func (g *Gateway) Logout(server string) (bool, error) {
+	if k, ok := g.ownGrant(server); ok {
+		text, err := k.load()
+		if err != nil || text == "" {
+			return false, err
+		}
+		g.EndUser("", server)
+		return k.replace(text, "")
+	}
 	file := tokenFile(g.opts.Dir, server)
 	if file == "" {
 		return false, nil
@@ -137,6 +211,10 @@ func (g *Gateway) Logout(server string) (bool, error) {
 
 // LoggedIn reports whether tokens of a login to a server are stored, whether or not the server accepts them still.
 func (g *Gateway) LoggedIn(server string) bool {
+	if k, ok := g.ownGrant(server); ok {
+		text, err := k.load()
+		return err == nil && text != ""
+	}
 	file := tokenFile(g.opts.Dir, server)
 	if file == "" {
 		return false
@@ -230,13 +308,7 @@ type codeListener struct {
 	host   string // with port, as a browser sends it
 	server *http.Server
 	state  atomic.Pointer[string] // of the login that was begun; nil before it
-	got    chan codeAnswer        // room for one: the first answer counts
-}
-
-// codeAnswer is the outcome of a login: one of its fields is nil.
-type codeAnswer struct {
-	res *auth.AuthorizationResult
-	err error
+	got    chan url.Values        // room for one: the first answer counts
 }
 
 // refusedError is the error with which an authorization server refuses a login.
@@ -250,7 +322,7 @@ func listenForCode() (*codeListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &codeListener{url: fmt.Sprintf("http://%s/callback", l.Addr()), host: l.Addr().String(), got: make(chan codeAnswer, 1)}
+	c := &codeListener{url: fmt.Sprintf("http://%s/callback", l.Addr()), host: l.Addr().String(), got: make(chan url.Values, 1)}
 	c.server = &http.Server{Handler: http.HandlerFunc(c.handleRedirect), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = c.server.Serve(l) }() // until close
 	return c, nil
@@ -276,14 +348,12 @@ func (c *codeListener) handleRedirect(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	out := codeAnswer{res: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
 	text := "You are logged in. You can close this window."
-	if why := q.Get("error"); why != "" {
-		out.err = refusedError(strings.TrimSpace(why + " " + q.Get("error_description")))
+	if q.Get("error") != "" {
 		text = "The login was refused. You can close this window."
 	}
 	select {
-	case c.got <- out:
+	case c.got <- q:
 	default: // one came before
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -291,10 +361,10 @@ func (c *codeListener) handleRedirect(w http.ResponseWriter, r *http.Request) {
 }
 
 // waitForCode returns the first answer, or ctx.Err().
-func (c *codeListener) waitForCode(ctx context.Context) (*auth.AuthorizationResult, error) {
+func (c *codeListener) waitForCode(ctx context.Context) (url.Values, error) {
 	select {
-	case a := <-c.got:
-		return a.res, a.err
+	case q := <-c.got:
+		return q, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -47,7 +47,7 @@ func TestAnswersOfOthersDoNotEndALogin(t *testing.T) {
 		t.Errorf("the answer: %d", got)
 	}
 	res, err := c.waitForCode(context.Background())
-	if err != nil || res.Code != "good" || !strings.HasPrefix(c.url, "http://127.0.0.1:") {
+	if err != nil || res.Get("code") != "good" || !strings.HasPrefix(c.url, "http://127.0.0.1:") {
 		t.Errorf("%+v, %v", res, err)
 	}
 }

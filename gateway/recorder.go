@@ -59,6 +59,7 @@ type capture struct {
 	gone       bool            // the server refused it because it does not know the session
 	status     int             // last HTTP status, 0 over stdio
 	redirected *tool.Error     // the server sent us where we do not go; nil if it did not
+	refused    error           // there is no token for the request, for this reason; nil if that was not it
 }
 
 // captureKey is the key of a capture in a context.

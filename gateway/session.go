@@ -35,6 +35,7 @@ type session struct {
 	api  chan struct{}   // nil unless openapi; closed when its goroutine has ended
 
 	local  bool                        // it speaks stdio
+	advice string                      // after status 401 or 403, where tokens are those of users; "" for the usual
 	broken func(lines []string) string // the folder of a broken installation that some output shows; "" if none
 
 	isolated func(printed string) string // the advice after a failed start, by what it printed last; nil unless isolated
@@ -297,10 +298,14 @@ func (d *dialer) newTransport(ctx context.Context, s *session, x *expandedServer
 		base: s.base, alive: s.kept, recorder: s.recorder, origin: u, headers: x.headers, limit: d.opts.maxMessage,
 		skip: d.opts.maxSkippedBytes,
 	}
-	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
+	if d.opts.ownTokens != nil {
+		if tap.tokens, s.advice, err = d.opts.ownTokens(x, u, d.logger); err != nil {
+			return nil, err
+		}
+	} else if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
 		tap.tokens = &tokenSource{
-			file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.redact,
-			logger: d.logger,
+			keeper: fileGrant(file), url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.redact,
+			logger: d.logger, mu: &sync.Mutex{},
 		}
 	}
 	client := &http.Client{Transport: tap}

@@ -77,7 +77,7 @@ type pendingStart struct {
 // server.
 func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
-		cfg: cfg, personal: UserVariables(cfg), opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
+		cfg: cfg, personal: personalNames(cfg), opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
 		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.concurrency),
 			max(cmp.Or(cfg.Queue, opts.queueLength), 0), opts.queueTimeout),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},

@@ -26,6 +26,14 @@ type Users interface {
 	Of(ctx context.Context) string
 	// Value returns what a user has stored under a name for a server at an address, and false if there is nothing.
 	Value(user, server, address, name string) (string, bool, error)
+	// Keep stores a value for whom ctx says, in place of an earlier one.
+	Keep(ctx context.Context, server, address, name, value string) error
+	// Replace replaces what a user has stored by next, or removes it if next is "". It reports false, and changes
+	// nothing, if that is not before any more.
+	Replace(user, server, address, name, before, next string) (bool, error)
+	// Token returns the access token of an authorization server that came with the request of ctx, which was verified;
+	// "" if it came with none, or with a token of another kind.
+	Token(ctx context.Context) string
 }
 
 // userPrefix marks the variables of users.
@@ -48,11 +56,24 @@ func UserVariables(s upstream.Server) []string {
 	return slices.Compact(names)
 }
 
-// UserServer returns the address of a server and what each user has to store for it. ok is false for an unknown server,
-// and for one that wants nothing of users.
+// personalNames returns the names of what a server needs of each user, not nil if its connections are those of users:
+// LoginName stands for a login, and an exchange needs nothing that is stored.
+func personalNames(s upstream.Server) []string {
+	names := UserVariables(s)
+	if s.OAuth == nil || s.ReachedBy() == upstream.Stdio {
+		return names
+	}
+	if s.OAuth.PerUser {
+		names = append(names, LoginName)
+	}
+	return append([]string{}, names...)
+}
+
+// UserServer returns the address of a server and the names of what each user has to give for it; LoginName stands for a
+// login. ok is false for an unknown server, and for one that wants nothing of users.
 func (g *Gateway) UserServer(server string) (address string, names []string, ok bool) {
 	u, ok := g.Upstream(server)
-	if !ok || u.personal == nil {
+	if !ok || len(u.personal) == 0 {
 		return "", nil, false
 	}
 	return g.addressOf(u.cfg), u.personal, true
@@ -75,6 +96,7 @@ type userUpstream struct {
 	*Upstream
 	mark   [sha256.Size]byte // of the values with which it was made
 	wanted time.Time         // when it was last asked for
+	tokens *exchangedTokens  // nil unless tokens are exchanged
 }
 
 // Bounds of connections of users. One that was not asked for within userRest may make room for another.
@@ -93,6 +115,10 @@ func (g *Gateway) upstreamFor(ctx context.Context, u *Upstream) (*Upstream, erro
 		return nil, noUsersError(u.cfg.Name)
 	}
 	key := userKey{u.cfg.Name, g.opts.Users.Of(ctx)}
+	token := g.opts.Users.Token(ctx)
+	if u.exchanges() && token == "" {
+		return nil, noCallerTokenError(u.cfg.Name)
+	}
 	values, err := g.userValues(key.user, u)
 	if err != nil {
 		g.endUserUpstream(key)
@@ -107,6 +133,7 @@ func (g *Gateway) upstreamFor(ctx context.Context, u *Upstream) (*Upstream, erro
 	have := g.users[key]
 	if have != nil && have.mark == mark {
 		have.wanted = time.Now()
+		have.tokens.setCaller(token)
 		return have.Upstream, nil
 	}
 	if have != nil {
@@ -121,7 +148,17 @@ func (g *Gateway) upstreamFor(ctx context.Context, u *Upstream) (*Upstream, erro
 	}
 	cfg := copyServer(u.cfg)
 	cfg.Eager = false
-	one := &userUpstream{newUpstream(cfg, g.userOptions(values), &g.running), mark, time.Now()}
+	one := &userUpstream{mark: mark, wanted: time.Now()}
+	o := g.userOptions(values)
+	switch {
+	case u.exchanges():
+		one.tokens = &exchangedTokens{}
+		one.tokens.setCaller(token)
+		o.ownTokens = g.exchangeTokens(one.tokens, false)
+	case cfg.OAuth != nil:
+		o.ownTokens = g.userTokens(key)
+	}
+	one.Upstream = newUpstream(cfg, o, &g.running)
 	g.users[key] = one
 	return one.Upstream, nil
 }
@@ -134,10 +171,16 @@ func (g *Gateway) userValues(user string, u *Upstream) (map[string]string, error
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
+		switch {
+		case name == LoginName:
+			if values[name] = loginID(value); values[name] == "" {
+				return nil, g.loginError(u.cfg.Name, false)
+			}
+		case !ok:
 			return nil, missingError(u.cfg.Name, name)
+		default:
+			values[name] = value
 		}
-		values[name] = value
 	}
 	return values, nil
 }
@@ -199,6 +242,13 @@ func (g *Gateway) operatorOptions(s upstream.Server) Options {
 		}
 		value, ok, err := g.opts.Users.Value("", s.Name, g.addressOf(s), own)
 		return value, ok && err == nil
+	}
+	switch {
+	case s.OAuth == nil || s.ReachedBy() == upstream.Stdio:
+	case s.OAuth.Exchange != "":
+		o.ownTokens = g.exchangeTokens(&exchangedTokens{}, true)
+	case s.OAuth.PerUser:
+		o.ownTokens = g.userTokens(userKey{s.Name, ""})
 	}
 	return o
 }

@@ -41,6 +41,31 @@ func (k *userKeys) Value(user, server, address, name string) (string, bool, erro
 	return v, ok, nil
 }
 
+func (k *userKeys) Keep(ctx context.Context, server, address, name, value string) error {
+	k.set(k.Of(ctx), server, address, name, value)
+	return nil
+}
+
+func (k *userKeys) Replace(user, server, address, name, before, next string) (bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at := [4]string{user, server, address, name}
+	if k.values[at] != before {
+		return false, nil
+	}
+	if k.values[at] = next; next == "" {
+		delete(k.values, at)
+	}
+	return true, nil
+}
+
+type tokenOfTest struct{}
+
+func (k *userKeys) Token(ctx context.Context) string {
+	token, _ := ctx.Value(tokenOfTest{}).(string)
+	return token
+}
+
 func (k *userKeys) set(user, server, address, name, value string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

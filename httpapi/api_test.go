@@ -139,6 +139,10 @@ func (locker) All() ([]CredentialLine, error) {
 
 func (locker) Store(access.Principal, string, string, string, string) error { return nil }
 
+func (locker) BeginLogin(context.Context, access.Principal, string, string) (string, *http.Cookie, error) {
+	return "https://login.example.com/authorize", &http.Cookie{Name: "login", Value: "secret"}, nil
+}
+
 func (locker) Remove(access.Principal, string, string, string) (int, error) { return 1, nil }
 
 func (staff) Report() (*AccessReport, error) {

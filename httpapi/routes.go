@@ -133,6 +133,8 @@ func (s *Server) reportRoutes() []route {
 			withQuery(listCredentialParams).withAnswer(typeOf[credentialList]()),
 		putRoute(credentialsPath+"/{server}", "putCredential", "Store a credential of yours for a server", s.putCredential).
 			withBody(typeOf[storeCredential]()).withAnswer(typeOf[health]()),
+		postRoute(credentialsPath+"/{server}/login", "beginLogin", "Begin a login of yours to a server, in a browser", s.postLogin).
+			withBody(typeOf[beginLogin]()).withAnswer(typeOf[begunLogin]()),
 		deleteRoute(credentialsPath+"/{server}", "deleteCredential", "Remove credentials for a server", s.deleteCredential).
 			withQuery(removeCredentialParams).withAnswer(typeOf[removedCredentials]()),
 		getRoute(skillsPath, "listSkills", "List skills, which are read and never called", s.listSkills).

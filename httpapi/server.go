@@ -69,6 +69,9 @@ type Options struct {
 	RefuseEdit func(access.Principal) error
 	// Credentials keeps what users give for servers that are called on their behalf; nil means that nothing is kept.
 	Credentials Credentials
+	// EndLogin takes what a browser brings back from the authorization server of a login that was begun by Credentials,
+	// and returns what to tell the person. Nil leaves the route out.
+	EndLogin func(*http.Request) (string, error)
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
 	// Trace is called with every request as it begins. It returns the context for what is done for the request, and a
@@ -154,6 +157,7 @@ func New(o Options) (*Server, error) {
 	s.mountPanel()
 	s.mountMetadata()
 	s.mountCard()
+	s.mountCallback()
 	if s.o.MCP != nil {
 		for _, path := range mcpPaths {
 			for _, below := range []string{"", "/:profile", "/servers/:server"} {

@@ -36,7 +36,7 @@ func (s *Server) needsToken() bool { return s.o.Access != nil && s.o.Access.Guar
 // isPublic reports whether a request is served without a token.
 func (s *Server) isPublic(r *http.Request) bool {
 	path := r.URL.Path
-	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path) || s.readsCard(r)
+	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path) || s.isCallbackPath(path) || s.readsCard(r)
 }
 
 // checkToken refuses requests without a good token, where one is required. It stores in the context of the others who
@@ -67,6 +67,9 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		r = r.WithContext(access.WithQuota(access.WithPrincipal(r.Context(), grant.Principal), grant.Quota))
+		if grant.Issued {
+			r = r.WithContext(access.WithToken(r.Context(), token))
+		}
 		if !isStream(c) {
 			grant.Expires = time.Time{} // an answer that takes a while may come after the end of an access token
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -235,6 +236,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.refuseRequest(ctx, req, err)
 		}
 		defer leave()
+		ctx = withCurrentToken(ctx, req)
 		switch r := req.(type) {
 		case *mcp.ServerRequest[*mcp.ListToolsParams]:
 			return s.listTools(ctx, r)
@@ -253,6 +255,20 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 		s.addInstructions(req, res)
 		return res, err
 	}
+}
+
+// withCurrentToken returns ctx with the access token of the request itself. In a session ctx is that of the request which
+// began it, whose token may have expired. All requests of a session come from one principal, so that the current token is
+// of the same kind, and verified.
+func withCurrentToken(ctx context.Context, req mcp.Request) context.Context {
+	extra := req.GetExtra()
+	if extra == nil || access.TokenOf(ctx) == "" {
+		return ctx
+	}
+	if _, token, ok := strings.Cut(extra.Header.Get("Authorization"), " "); ok {
+		return access.WithToken(ctx, strings.TrimSpace(token))
+	}
+	return ctx
 }
 
 // refuseRequest answers a request that was not admitted, with a tool error if it was a call.

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"cmp"
+	"context"
+	"net/http"
 	"slices"
 
 	"tooldex/access"
@@ -17,6 +19,7 @@ import (
 type userCredentials struct {
 	store   *credential.Store
 	gateway *gateway.Gateway
+	logins  *userLogins
 	view    *service.View
 }
 
@@ -47,6 +50,9 @@ func (u userCredentials) Own(who access.Principal) ([]httpapi.CredentialLine, er
 		}
 		for _, name := range names {
 			line := httpapi.CredentialLine{Server: st.Server, Name: name}
+			if name == gateway.LoginName {
+				line.Login = u.logins.page(st.Server)
+			}
 			i := slices.IndexFunc(stored, func(e credential.Entry) bool { return e.Server == st.Server && e.Name == name })
 			if i >= 0 {
 				line.Set = &stored[i].Set
@@ -87,19 +93,46 @@ func (u userCredentials) All() ([]httpapi.CredentialLine, error) {
 	return out, err
 }
 
+// userOf returns whose credential is stored: that of who, or of the operator if user says so.
+func (u userCredentials) userOf(who access.Principal, user string) (access.Principal, error) {
+	if user != httpapi.OperatorUser {
+		return who, nil
+	}
+	return access.Principal{Name: "the operator"}, u.checkOperator()
+}
+
+// BeginLogin implements httpapi.Credentials.
+func (u userCredentials) BeginLogin(ctx context.Context, who access.Principal, user, server string) (string, *http.Cookie,
+	error,
+) {
+	who, err := u.userOf(who, user)
+	if err != nil {
+		return "", nil, err
+	}
+	_, names, err := u.wanted(server)
+	if err != nil {
+		return "", nil, err
+	}
+	if !slices.Contains(names, gateway.LoginName) {
+		return "", nil, &tool.Error{
+			Code: tool.NotFound, Op: "login", Msg: "the server takes no logins of its users",
+			Hint: "GET /api/credentials lists what it takes",
+		}
+	}
+	return u.logins.begin(ctx, who, server)
+}
+
 // Store implements httpapi.Credentials.
 func (u userCredentials) Store(who access.Principal, user, server, name, value string) error {
-	if user == httpapi.OperatorUser {
-		if err := u.checkOperator(); err != nil {
-			return err
-		}
-		who = access.Principal{Name: "the operator"}
+	who, err := u.userOf(who, user)
+	if err != nil {
+		return err
 	}
 	at, names, err := u.wanted(server)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(names, name) {
+	if !slices.Contains(names, name) || name == gateway.LoginName {
 		return &tool.Error{
 			Code: tool.NotFound, Op: "credentials", Msg: "the server does not take a credential of that name",
 			Hint: "GET /api/credentials lists the names",

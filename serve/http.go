@@ -38,6 +38,9 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 		s.all.http.Resource = &httpapi.Resource{URL: oauth.Resource, Issuers: oauth.Issuers, Scopes: oauth.Scopes}
 	}
 	s.all.http.Access = gate
+	if base := s.browserAddress(l.Addr()); base != "" {
+		s.all.logins.setBase(base)
+	}
 	whole, err := s.all.surfaceOf(access.View{})
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -55,6 +58,18 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	s.logStart(l.Addr().String(), gate)
 	s.o.Listening(l.Addr(), s.admission.own)
 	return api.Serve(ctx, l)
+}
+
+// browserAddress returns the address at which browsers reach the service: what the configuration says, or where it listens
+// on loopback; "" if neither tells.
+func (s *server) browserAddress(at net.Addr) string {
+	if base := s.service.Config().OAuth.Resource; base != "" {
+		return base
+	}
+	if local, err := IsLoopback(at.String()); err != nil || !local {
+		return ""
+	}
+	return "http://" + at.String()
 }
 
 // profileExists reports whether the current configuration has a profile. A reload may add and remove profiles.
@@ -85,7 +100,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		o.Auditor = views.Audit
 	}
 	if s.Credentials != nil && all.gateway != nil {
-		o.Credentials = userCredentials{s.Credentials, all.gateway, one.View}
+		o.Credentials = userCredentials{s.Credentials, all.gateway, all.logins, one.View}
 	}
 	if key.Profile == service.WholeProfile { // these report on all servers and tools
 		o.Metrics, o.Prometheus, o.Overlays, o.Insight = views.Meter, views.Meter, edits, edits
@@ -102,6 +117,9 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		o.Panel, o.Resource, o.Grace = all.http.Panel, all.http.Resource, finishHTTP
 		o.Card = views.Service.Config().Serve.Card
 		o.ServerFor = all.serverFor
+		if all.logins != nil {
+			o.EndLogin = all.logins.end
+		}
 		o.Rate, o.Hosts, o.Origins = all.http.Rate, all.http.Hosts, all.http.Origins
 	}
 	return o

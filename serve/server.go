@@ -123,6 +123,7 @@ func Run(ctx context.Context, o Options) error {
 	err = s.runTransports(ctx, stop, transports)
 	s.updater.wait()
 	s.editor.wait()
+	s.all.logins.wait()
 	s.logLifecycle("stopped", "served", time.Since(s.started).Round(time.Second).String())
 	_ = s.views.Audit.Served(context.WithoutCancel(ctx), audit.Stop, o.Version, "") // a failure is in the log
 	return errors.Join(err, s.gateway.Close(), s.service.Learner.Close(), s.views.Meter.Close(), s.views.Audit.Close())
@@ -133,6 +134,7 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 	s.updater = newUpdater(s)
 	s.gateway = s.service.NewGateway(gateway.Options{
 		OnListChanged: s.updater.announceServer, CloseGrace: upstreamGrace,
+		LoginPage:  func(server string) string { return s.all.logins.page(server) },
 		OnFeatures: func(string) { s.all.eachSurface(func(one *surface) { one.mcp.FeaturesChanged() }) },
 		OnResourceUpdated: func(server, uri string) {
 			s.all.eachSurface(func(one *surface) { one.mcp.ResourceUpdated(server, uri) })
@@ -155,6 +157,7 @@ func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
 		AnswerWithin: time.Duration(s.service.Config().Serve.AnswerWithin) * time.Second,
 	})
 	s.all.read, s.all.gateway = s.updater.ready, s.gateway
+	s.all.logins = newUserLogins(ctx, s.gateway)
 	s.editor = newServerEditor(ctx, s.service, s.gateway, s.all.catalogChanged)
 	cfg := s.service.Config().Serve
 	s.all.http = httpapi.Options{

@@ -72,15 +72,21 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 	if _, err := s.Catalog.SyncAll(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	gw := s.NewGateway(gateway.Options{})
+	gw := s.NewGateway(gateway.Options{LoginPage: func(server string) string { return st.all.logins.page(server) }})
 	st.gateway = gw
 	t.Cleanup(func() { _ = gw.Close() })
 	views, err := s.NewViews(t.Context(), service.ViewOptions{Gateway: gw})
 	if err != nil {
 		t.Fatal(err)
 	}
+	var oauth *access.OAuth
+	if len(cfg.OAuth.Issuers) > 0 {
+		if oauth, err = access.NewOAuth(access.OAuthOptions{Issuers: cfg.OAuth.Issuers, Resource: cfg.OAuth.Resource}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	gate, err := access.New(access.Options{
-		File: st.tokens, HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
+		OAuth: oauth, File: st.tokens, HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
 		Refused: func(who access.Principal, kind string) { views.Meter.QuotaRefused(who.Name, kind) },
 		Ended:   func(key string) { st.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) }) },
 	})
@@ -92,7 +98,8 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 		AnyHost: true, Logger: slog.New(slog.DiscardHandler), MaxSessions: cfg.Serve.MaxSessions,
 		Related: s.Engine, Learner: s.Learner, Enricher: enrich.New(s.Catalog),
 	})
-	st.all.gateway = gw
+	st.all.gateway, st.all.logins = gw, newUserLogins(t.Context(), gw)
+	t.Cleanup(st.all.logins.wait)
 	editor := newServerEditor(t.Context(), s, gw, st.all.catalogChanged)
 	t.Cleanup(editor.wait)
 	st.all.http = httpapi.Options{
@@ -110,6 +117,7 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 	srv := httptest.NewServer(api.Handler())
 	t.Cleanup(srv.Close)
 	st.url = srv.URL
+	st.all.logins.setBase(srv.URL)
 	return st
 }
 

@@ -40,6 +40,7 @@ type surfaces struct {
 	http  httpapi.Options // what all HTTP servers have in common
 	// gateway ends the connections of users whose credentials change; nil: no credentials are managed.
 	gateway *gateway.Gateway
+	logins  *userLogins  // of users, in their browsers; nil with gateway
 	read    func() error // returns what is still being read, nil once it was; nil for nothing
 
 	mu     sync.Mutex // guards the rest; not held while a surface is called

@@ -430,9 +430,7 @@ func (s *Service) gatewayOptions(o gateway.Options) gateway.Options {
 	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
 	o.Dir = s.UpstreamDir()
 	o.LookupEnv, o.EnvNames, o.Secret = config.LookupEnv, config.EnvNames, s.secrets.Get
-	if s.Credentials != nil {
-		o.Users = userCredentials{s.Credentials}
-	}
+	o.Users = userCredentials{s.Credentials}
 	return o
 }
 

@@ -44,6 +44,8 @@ type Server struct {
 
 	Roots bool `json:"roots,omitempty"` // it may know the folders that the client works in
 	Trust bool `json:"trust,omitempty"` // its tools are served without the scan for suspicious ones
+	// OAuth is how each user gets a token of their own; nil for a server whose credentials all users share.
+	OAuth *OAuth `json:"oauth,omitempty"`
 	// Isolate is what its command may reach; nil for an ordinary process, with all that our user may do.
 	Isolate *Isolation `json:"isolate,omitempty"`
 

@@ -53,6 +53,7 @@ type serverEntry struct {
 	Queue        int     `json:"queue"`
 
 	Isolate json.RawMessage `json:"isolate"`
+	OAuth   json.RawMessage `json:"oauth"` // clients have settings of their own under this name
 }
 
 // maxTimeout bounds all durations of a server; longer ones are cut.
@@ -160,6 +161,9 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	if v.Isolate, err = parseIsolation(name, e.Isolate); err != nil {
 		return v, err
 	}
+	if v.OAuth, err = parseOAuth(name, e.OAuth); err != nil {
+		return v, err
+	}
 	braceReferences(v.Env)
 	braceReferences(v.Headers)
 	braceReferences(v.Auth)
@@ -251,6 +255,8 @@ func CheckServer(v upstream.Server) error {
 	switch {
 	case CheckName(v.Name) != nil:
 		return bad("has no usable name", "use letters, digits, dots, underscores and hyphens")
+	case checkOAuth(v) != "":
+		return bad(checkOAuth(v), "see Logins of users in docs/guides/team-server.md")
 	case v.ReachedBy() == upstream.OpenAPI:
 		return checkAPI(v, bad)
 	case v.OpenAPI != "" || len(v.Auth)+len(v.Tags)+len(v.Paths) > 0:

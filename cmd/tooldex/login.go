@@ -21,7 +21,8 @@ func newServersLogin(a *app) *cobra.Command {
 		Long: "Log in to a server that requires authorization (OAuth 2.1 with PKCE). The address of the login page is printed, and\n" +
 			"opened in a browser if there is one. The tokens are kept in the data directory, in a file that only you can read,\n" +
 			"and renewed when they expire. Where programs cannot register themselves, register tooldex by hand, with the address\n" +
-			"http://127.0.0.1/callback, and give --client-id; if it has a secret, set TOOLDEX_CLIENT_SECRET.",
+			"http://127.0.0.1/callback, and give --client-id; if it has a secret, set TOOLDEX_CLIENT_SECRET. Of a server with\n" +
+			"oauth.perUser the login is yours alone, on this machine, and encrypted; users of a service log in at its page.",
 		Example: "  tooldex servers login sentry",
 		Args:    checkArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -39,13 +39,13 @@ export function forgetToken() {
 export const path = (strings, ...values) => strings.reduce((out, s, i) => out + encodeURIComponent(values[i - 1]) + s);
 
 // request sends a request and returns {data, etag}. Body is sent as it is if it is text, which must be JSON. The error is
-// a Problem, or an AbortError of the signal.
-export async function request(method, where, { query, body, signal, headers } = {}) {
+// a Problem, or an AbortError of the signal. Cookies says that the answer may set cookies, which others do not need.
+export async function request(method, where, { query, body, signal, headers, cookies } = {}) {
   const url = new URL(where, base);
   for (const [name, value] of Object.entries(query ?? {})) {
     for (const v of [value].flat()) if (v !== undefined && v !== null && v !== '') url.searchParams.append(name, v);
   }
-  const init = { method, signal, headers: { Accept: 'application/json', 'X-Tooldex': 'panel', ...headers }, credentials: 'omit', redirect: 'error', cache: 'no-store' };
+  const init = { method, signal, headers: { Accept: 'application/json', 'X-Tooldex': 'panel', ...headers }, credentials: cookies ? 'same-origin' : 'omit', redirect: 'error', cache: 'no-store' };
   if (body !== undefined) {
     init.headers['Content-Type'] = 'application/json';
     init.body = typeof body === 'string' ? body : JSON.stringify(body);

@@ -7,6 +7,7 @@ import { applyTheme } from './theme.js';
 import { accessView } from './access.js';
 import { activityView } from './activity.js';
 import { callsView } from './calls.js';
+import { loginView } from './login.js';
 import { selectionView } from './selection.js';
 import { serversView } from './servers.js';
 import { settingsView } from './settings.js';
@@ -22,13 +23,16 @@ const views = [
   { name: 'settings', label: 'Settings', make: settingsView },
 ];
 
+// Not in the navigation.
+const others = [{ name: 'login', label: 'Log in', make: loginView }];
+
 const host = document.getElementById('view');
 let shown = null; // the view: {name, update, leave}
 
 // where reads the address: #/view?name=value.
 function where() {
   const [name, query] = location.hash.replace(/^#\/?/, '').split('?');
-  const view = views.find((v) => v.name === name) ?? views[0];
+  const view = [...views, ...others].find((v) => v.name === name) ?? views[0];
   return { view, params: new URLSearchParams(query ?? '') };
 }
 
