@@ -125,9 +125,7 @@ func sameAnswers(t *testing.T, want, got *Catalog) {
 	}
 	n := a.Len()
 	groups := func(s *index.Snapshot) (out [][]int32) {
-		for _, g := range s.DuplicateGroups() {
-			out = append(out, g)
-		}
+		out = append(out, s.DuplicateGroups()...)
 		slices.SortFunc(out, slices.Compare)
 		return out
 	}

@@ -176,11 +176,11 @@ func (st *state) changedServers(before *state, b *store.Batch) map[string]bool {
 	if before.shown == nil || len(b.Servers)+len(b.RemoveServers)+len(b.Overlays)+len(b.RemoveOverlays) > 0 {
 		return nil
 	}
-	changed, sources := map[string]bool{}, map[string]bool{}
+	changed, from := map[string]bool{}, map[string]bool{}
 	for _, r := range b.Records {
 		changed[r.Tool.Server] = true
 		if old, ok := before.records[r.Tool.ID()]; ok && old.Source != r.Source {
-			sources[old.Source], sources[r.Source] = true, true
+			from[old.Source], from[r.Source] = true, true
 		}
 	}
 	for _, id := range b.Remove {
@@ -192,16 +192,16 @@ func (st *state) changedServers(before *state, b *store.Batch) map[string]bool {
 			_, id, _ := strings.Cut(rest, "/")
 			key = tool.ID(id)
 		}
-		changed[key.Server()], sources[key.Server()] = true, true
+		changed[key.Server()], from[key.Server()] = true, true
 	}
 	for _, s := range b.Sources {
-		sources[s.Name] = true
+		from[s.Name] = true
 	}
 	for _, name := range b.RemoveSources {
-		sources[name] = true
+		from[name] = true
 	}
 	for _, r := range st.records {
-		if sources[r.Source] {
+		if from[r.Source] {
 			changed[r.Tool.Server] = true
 		}
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 
 	"tooldex/tool"
 )
@@ -49,5 +46,3 @@ func readMost(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// sortedKeys returns the keys of m in order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
