@@ -93,6 +93,7 @@ type Catalog struct {
 	unsaved *derived
 	mapped  int    // images that were opened; guarded by mu
 	saved   uint64 // the generation whose image is written; guarded by mu
+	spoiled bool   // the image that is there could not be used, and is to be replaced; guarded by mu
 	// complete says that no stored tool lacks what the indexer makes, as far as is known; guarded by mu.
 	complete bool
 	// scanner knows the names of all tools of the state of a generation; nil if there is none. Guarded by mu.

@@ -127,6 +127,7 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 	}
 	if err != nil {
 		c.o.Logger.Info("the stored index cannot be used and is made again", "file", path, "error", err)
+		c.spoiled = true
 		return false
 	}
 	c.mapped++
@@ -204,6 +205,7 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
+		c.spoiled = false
 		// Another trust or model may have come meanwhile, which needs an image of its own.
 		if string(c.imageKey(w.head.Generation, w.head.Stamp).encode()) == string(w.key.encode()) {
 			c.saved = w.st.generation
@@ -249,7 +251,7 @@ func (c *Catalog) imageToWrite(ctx context.Context) (*imageWriter, error) {
 	}
 	w := &imageWriter{x: x, st: st, set: c.set.Load(), key: c.imageKey(head.Generation, head.Stamp), head: head}
 	w.path = w.key.path(c.o.Dir)
-	if have, err := flatfile.ReadKey(w.path); err == nil && string(have) == string(w.key.encode()) {
+	if have, err := flatfile.ReadKey(w.path); err == nil && string(have) == string(w.key.encode()) && !c.spoiled {
 		c.saved = st.generation
 		c.remember(head)
 		return nil, nil

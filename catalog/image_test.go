@@ -192,12 +192,12 @@ func TestImageDamaged(t *testing.T) {
 		}
 		if name == "cut" {
 			sameCatalogue(t, want, c)
-			if err := c.SaveImage(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			if again := imaged(t, dir, trust.Options{}); !again.st.Load().partial {
-				t.Error("the image was not made again")
-			}
+		}
+		if err := c.SaveImage(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if again := imaged(t, dir, trust.Options{}); !again.st.Load().partial {
+			t.Errorf("%s: the image was not made again", name)
 		}
 	}
 }

@@ -64,6 +64,11 @@ func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) 
 			return nil, err
 		}
 		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: im.current(), owner: map[tool.ID]string{}}
+		names := make([]string, len(offers))
+		for i, o := range offers {
+			names[i] = o.name
+		}
+		d.owned = d.st.ownedTools(names...)
 		im.added = false
 		d.scanner = func() *scan.Scanner { return im.scannerOf(offers) }
 		d.trust = d.st.trust.Inspect(d.now, d.scanner,

@@ -192,7 +192,8 @@ type syncDiff struct {
 	now   time.Time
 	st    *state
 	batch store.Batch
-	owner map[tool.ID]string // by tool: the source in this step that offered it first
+	owned map[string][]tool.ID // the stored tools of the sources of this step, sorted
+	owner map[tool.ID]string   // by tool: the source in this step that offered it first
 	trust *trust.Inspection
 	// aboutChanges are the decisions about what sources say of themselves, as they are stored.
 	aboutChanges map[tool.ID][]byte
@@ -205,7 +206,7 @@ type syncDiff struct {
 func (d *syncDiff) compareOffer(o *offer) Report {
 	r := Report{Source: o.name, Findings: o.found}
 	stored, known := d.st.sources[o.name]
-	mine := d.ownedTools(o.name)
+	mine := d.owned[o.name]
 	// Nothing was read: the findings of the last reading are still true.
 	if o.same {
 		r.Unchanged, r.Findings = len(mine), decodeFindings(stored.Note)
@@ -341,18 +342,23 @@ func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, how comparison
 	return rec, true
 }
 
-// ownedTools returns the IDs of the stored tools of a source, sorted.
-func (d *syncDiff) ownedTools(source string) []tool.ID {
-	if d.st.owned != nil {
-		return slices.Sorted(maps.Keys(d.st.owned[source]))
+// ownedTools returns the IDs of the stored tools of each of these sources, sorted. It looks at all records once, since a
+// step of an import may have thousands of sources.
+func (st *state) ownedTools(names ...string) map[string][]tool.ID {
+	out := make(map[string][]tool.ID, len(names))
+	for _, name := range names {
+		out[name] = slices.Collect(maps.Keys(st.owned[name]))
 	}
-	var out []tool.ID
-	for id, r := range d.st.records {
-		if r.Source == source {
-			out = append(out, id)
+	if st.owned == nil {
+		for id, r := range st.records {
+			if ids, asked := out[r.Source]; asked {
+				out[r.Source] = append(ids, id)
+			}
 		}
 	}
-	slices.Sort(out)
+	for _, ids := range out {
+		slices.Sort(ids)
+	}
 	return out
 }
 
@@ -361,8 +367,7 @@ func (d *syncDiff) ownedTools(source string) []tool.ID {
 func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	var report Report
 	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
-		d := &syncDiff{st: st}
-		report = Report{Source: name, Removed: d.ownedTools(name)}
+		report = Report{Source: name, Removed: st.ownedTools(name)[name]}
 		batch := &store.Batch{Remove: report.Removed, Trust: st.trust.Forget(name)}
 		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
 			batch.RemoveSources = []string{name}
