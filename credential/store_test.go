@@ -122,7 +122,7 @@ func TestAtRest(t *testing.T) {
 	forge(func(f *file) { f.Entries[0].Sealed = f.Entries[0].Sealed[:3] })
 	s.mustHave(t, ana.Key, shop, "KEY", "")
 	forge(func(f *file) { f.Version = 2 })
-	if _, ok, err := s.Value(ana.Key, shop, "KEY"); ok || tool.CodeOf(err) != tool.Internal {
+	if _, ok, err := s.Value(ana.Key, shop, "KEY"); ok || err == nil || tool.CodeOf(err) != tool.Internal {
 		t.Errorf("a file of another version: %v, %v", ok, err)
 	}
 	if err := s.Set(ana, shop, "KEY", "x"); err == nil {

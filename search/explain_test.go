@@ -86,7 +86,8 @@ func TestLendersWithout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(Options{Lookup: fixed{snap}, Base: small}).Lenders(id); tool.CodeOf(err) != tool.Internal {
+		_, err = New(Options{Lookup: fixed{snap}, Base: small}).Lenders(id)
+		if err == nil || tool.CodeOf(err) != tool.Internal {
 			t.Errorf("error %v, want Internal", err)
 		}
 	})
