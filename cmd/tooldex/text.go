@@ -45,4 +45,3 @@ func readMost(r io.Reader) ([]byte, error) {
 	}
 	return b, err
 }
-
