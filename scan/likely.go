@@ -17,14 +17,19 @@ import (
 //go:embed weights.bin
 var weights []byte
 
-// examples returns the model of embedded weights, which is read on first use.
-var examples = sync.OnceValue(func() *textclass.Model {
-	m, err := textclass.Open(weights)
-	if err != nil {
-		panic(err) // the program was built with a broken file
-	}
-	return m
-})
+// examples returns the model of weights.
+var examples = openWeights(weights)
+
+// openWeights returns a function that returns the model of embedded weights, which are read at its first call.
+func openWeights(b []byte) func() *textclass.Model {
+	return sync.OnceValue(func() *textclass.Model {
+		m, err := textclass.Open(b)
+		if err != nil {
+			panic(err) // the program was built with a broken file
+		}
+		return m
+	})
+}
 
 // How a score counts. "make train-scanner" reports the rates: among sentences and pairs of sentences of real tools and
 // archetypes that were not trained on, nor any of their server, one in 2,300 scores at least sure; of hostile ones,
@@ -55,12 +60,18 @@ func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 	if x.field == "" { // texts put together
 		return
 	}
-	if len(both) < shortest && !isUnspaced(spanOf(said, words)) ||
+	sentence := spanOf(said, words)
+	if len(both) < shortest && !isUnspaced(sentence) ||
 		slices.ContainsFunc(w.found, func(f Finding) bool { return f.Field == x.field }) {
 		return
 	}
-	sentence := spanOf(said, words)
-	score := w.scoreBoth(examples(), said, words, both)
+	score := float32(-1)
+	if isScored(sentence, words, shortest) {
+		score = examples().ScoreClasses(sentence, w.hashesOf(words))
+	}
+	if len(both) > len(words) {
+		score = max(score, examples().ScoreClasses(spanOf(said, both), w.hashesOf(both)))
+	}
 	worth := enough * score / sure
 	own, opens := has.intersection(&lexicon().subjects), x.field == "description" && words[0].start == 0
 	if own.intersects(&w.named) || !opens && own.intersects(&w.stated) || asksPerson(words) {
@@ -71,17 +82,10 @@ func (w *work) scoreSentence(x text, said string, words []token, has *classes) {
 	}
 }
 
-// scoreBoth returns the higher score of a sentence alone, unless it is short, and of it with the one before.
-func (w *work) scoreBoth(m *textclass.Model, said string, words, both []token) float32 {
-	score := float32(-1)
-	sentence := spanOf(said, words)
-	if len(words) >= shortest || len(sentence) >= unspacedShortest && isUnspaced(sentence) {
-		score = m.ScoreClasses(sentence, w.hashesOf(words))
-	}
-	if len(both) > len(words) {
-		score = max(score, m.ScoreClasses(spanOf(said, both), w.hashesOf(both)))
-	}
-	return score
+// isScored reports whether a sentence is long enough to be scored alone: it has so many words, or is of a script
+// without spaces and so many bytes.
+func isScored(sentence string, words []token, least int) bool {
+	return len(words) >= least || len(sentence) >= unspacedShortest && isUnspaced(sentence)
 }
 
 // isUnspaced reports whether a text is of a script that sets no spaces between words, or joins endings to them.

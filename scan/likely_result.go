@@ -1,11 +1,6 @@
 package scan
 
-import (
-	_ "embed"
-	"sync"
-
-	"tooldex/internal/textclass"
-)
+import _ "embed"
 
 // resultWeights is made by tools/train from the passages under result-examples and the sentences under examples, which
 // hostile and honest results and tools might have, and from the documents of Go modules.
@@ -13,14 +8,8 @@ import (
 //go:embed result_weights.bin
 var resultWeights []byte
 
-// resultExamples returns the model of embedded weights for results, which is read on first use.
-var resultExamples = sync.OnceValue(func() *textclass.Model {
-	m, err := textclass.Open(resultWeights)
-	if err != nil {
-		panic(err) // the program was built with a broken file
-	}
-	return m
-})
+// resultExamples returns the model of resultWeights.
+var resultExamples = openWeights(resultWeights)
 
 // How a score counts in results. docs/scanner.md has what these numbers find.
 const (
@@ -44,7 +33,7 @@ func (w *work) scoreInResult(said string, words, both []token) {
 		return
 	}
 	score := float32(0) // of a sentence too short to be scored
-	if len(words) >= shortestInResult || len(sentence) >= unspacedShortest && isUnspaced(sentence) {
+	if isScored(sentence, words, shortestInResult) {
 		score = m.ScoreClasses(sentence, w.hashesOf(words))
 	}
 	w.scored = score

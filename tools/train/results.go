@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/internal/textclass"
 	"tooldex/scan"
 	"tooldex/tool"
 )
 
 // trainResults makes the weights by which package scan knows passages of results that are like those of attacks: from
-// the passages of a folder, the sentences about tools of another, and the documents of the modules that this program is built of.
+// the passages of a folder, the sentences about tools of another, and the documents of the modules that this program is
+// built of.
 func trainResults(ctx context.Context, out io.Writer, passages, examples, file string) error {
 	rows, err := readExamples(passages)
 	if err != nil {
@@ -27,18 +27,12 @@ func trainResults(ctx context.Context, out io.Writer, passages, examples, file s
 	if err != nil {
 		return err
 	}
-	rows = append(rows, ofTools...)
 	documents, err := moduleDocuments(ctx)
 	if err != nil {
 		return err
 	}
-	if err := measureScanner(out, rows, documents); err != nil {
-		return err
-	}
-	b := textclass.Train(append(rows, honest(documents, kept)...), 1)
-	fmt.Fprintf(out, "%s: %d bytes of %d examples and the documents of %d modules\n", file, len(b), len(rows),
-		len(documents))
-	return os.WriteFile(file, b, 0o644)
+	of := fmt.Sprintf("the documents of %d modules", len(documents))
+	return writeScanner(out, append(rows, ofTools...), documents, of, file)
 }
 
 // moduleDocuments returns the sentences of the readme files, manuals, licences and release notes of all modules that

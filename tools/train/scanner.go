@@ -42,11 +42,16 @@ func trainScanner(out io.Writer, examples, data, archetypes, file string) error 
 	if err := addArchetypes(servers, archetypes); err != nil {
 		return err
 	}
-	if err := measureScanner(out, rows, servers); err != nil {
+	return writeScanner(out, rows, servers, fmt.Sprintf("the tools of %d servers", len(servers)), file)
+}
+
+// writeScanner measures and writes weights of rows and of what is honest, by its source; of says what that is.
+func writeScanner(out io.Writer, rows []textclass.Example, sources map[string][]scan.Example, of, file string) error {
+	if err := measureScanner(out, rows, sources); err != nil {
 		return err
 	}
-	b := textclass.Train(append(rows, honest(servers, kept)...), 1)
-	fmt.Fprintf(out, "%s: %d bytes of %d examples and the tools of %d servers\n", file, len(b), len(rows), len(servers))
+	b := textclass.Train(append(rows, honest(sources, kept)...), 1)
+	fmt.Fprintf(out, "%s: %d bytes of %d examples and %s\n", file, len(b), len(rows), of)
 	return os.WriteFile(file, b, 0o644)
 }
 
