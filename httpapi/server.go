@@ -30,7 +30,7 @@ type Options struct {
 	// Upstreams reports the state of servers. With nil, /api/servers lists only the servers of the catalogue.
 	Upstreams Upstreams
 	// Skills are listed and read; nil means that there are none.
-	Skills Skills
+	Skills tool.Skills
 	// Selector chooses tools for messages; nil turns selection off.
 	Selector Selector
 	// Preferences keeps the preferences of profiles; nil turns them off.
@@ -138,8 +138,8 @@ type Server struct {
 	load *loadShedder
 }
 
-// New returns a ready Server. It starts nothing. An error of code Internal means a mistake in this program: a type in the
-// table of routes that JSON cannot describe; one of code Invalid, that Options.Card is no name of a card.
+// New returns a ready Server. It starts nothing. An error of code Internal means a mistake in this program: a type in
+// the table of routes that JSON cannot describe; one of code Invalid, that Options.Card is no name of a card.
 func New(o Options) (*Server, error) {
 	if err := checkCard(o.Card); err != nil {
 		return nil, err

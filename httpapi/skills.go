@@ -10,17 +10,6 @@ import (
 	"tooldex/tool"
 )
 
-// Skills are folders of instructions for models. Its methods are safe for concurrent use.
-type Skills interface {
-	// List returns the skills, by name.
-	List() []tool.Skill
-	// Entry returns a skill by the URI of its SKILL.md, with its front matter, which may be nil, and its files. The error
-	// is NotFound if there is none.
-	Entry(uri string) (s tool.Skill, frontMatter json.RawMessage, files []tool.SkillFile, err error)
-	// Read returns a file by its URI, as resources/read of MCP does.
-	Read(uri string) (json.RawMessage, error)
-}
-
 const (
 	skillsPath = "/api/skills"
 	skillMain  = "SKILL.md"

@@ -29,7 +29,7 @@ type Options struct {
 	Upstreams Upstreams
 	// Skills are served as resources, beside those of Upstreams, which must not be nil then; nil means that there are
 	// none.
-	Skills Skills
+	Skills tool.Skills
 	// Related finds the tools nearest to one whose author named no related tools; nil means that none are named.
 	Related Related
 	// Schemas are the compiled input schemas. Pass those of the Caller's validate.NewCaller, so that each is compiled
@@ -257,9 +257,9 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// withCurrentToken returns ctx with the access token of the request itself. In a session ctx is that of the request which
-// began it, whose token may have expired. All requests of a session come from one principal, so that the current token is
-// of the same kind, and verified.
+// withCurrentToken returns ctx with the access token of the request itself. In a session ctx is that of the request
+// which began it, whose token may have expired. All requests of a session come from one principal, so that the current
+// token is of the same kind, and verified.
 func withCurrentToken(ctx context.Context, req mcp.Request) context.Context {
 	extra := req.GetExtra()
 	if extra == nil || access.TokenOf(ctx) == "" {

@@ -13,18 +13,6 @@ import (
 	"tooldex/tool"
 )
 
-// Skills are folders of instructions that clients read as resources, as the extension io.modelcontextprotocol/skills
-// has them. Its methods are safe for concurrent use.
-type Skills interface {
-	// List returns the skills of this moment, by name.
-	List() []tool.Skill
-	// Entry returns a skill by the URI of its SKILL.md, with its front matter, which is nil for one that clients would
-	// refuse, and its files. The error is NotFound if there is none.
-	Entry(uri string) (s tool.Skill, frontMatter json.RawMessage, files []tool.SkillFile, err error)
-	// Read returns the result of resources/read for a URI. The error is NotFound for one that is no skill's.
-	Read(uri string) (json.RawMessage, error)
-}
-
 const (
 	skillsExtension  = "io.modelcontextprotocol/skills"
 	skillScheme      = "skill://"
@@ -149,8 +137,8 @@ func (s *Server) skillTemplates() []entry {
 	}.Bytes()}}
 }
 
-// readSkill returns the result of resources/read for the URI of a skill. ok is false for any other URI, and for one that
-// a server behind may know.
+// readSkill returns the result of resources/read for the URI of a skill. ok is false for any other URI, and for one
+// that a server behind may know.
 func (s *Server) readSkill(uri string) (raw json.RawMessage, err error, ok bool) {
 	if s.o.Skills == nil || !strings.HasPrefix(uri, skillScheme) {
 		return nil, nil, false
