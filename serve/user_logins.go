@@ -20,9 +20,9 @@ import (
 	"tooldex/tool"
 )
 
-// userLogins are the logins of users to servers that a browser was sent away for. Each belongs to the browser that began
-// it, by a cookie, and to the token with which it was begun: who opens a link that somebody else was given either logs in
-// for themselves, or is refused. It is safe for concurrent use.
+// userLogins are the logins of users to servers that a browser was sent away for. Each belongs to the browser that
+// began it, by a cookie, and to the token with which it was begun: who opens a link that somebody else was given either
+// logs in for themselves, or is refused. It is safe for concurrent use.
 type userLogins struct {
 	gateway *gateway.Gateway
 	base    atomic.Pointer[string] // the address at which browsers reach the service; nil if there is none
@@ -74,8 +74,8 @@ func (l *userLogins) page(server string) string {
 	return *base + "/#/login?server=" + url.QueryEscape(server)
 }
 
-// begin begins a login of who to a server, in place of one that waits. It returns where the browser goes, and the cookie
-// that shows that it comes back.
+// begin begins a login of who to a server, in place of one that waits. It returns where the browser goes, and the
+// cookie that shows that it comes back.
 func (l *userLogins) begin(ctx context.Context, who access.Principal, server string) (string, *http.Cookie, error) {
 	base := l.base.Load()
 	if base == nil {
@@ -95,7 +95,7 @@ func (l *userLogins) begin(ctx context.Context, who access.Principal, server str
 		cancel()
 		return "", nil, err
 	}
-	visit, ended := make(chan string, 1), make(chan error, 1)
+	visit := make(chan string, 1)
 	l.tasks.Go(func() {
 		defer cancel()
 		err := l.gateway.Login(waiting, server, gateway.LoginOptions{
@@ -115,7 +115,6 @@ func (l *userLogins) begin(ctx context.Context, who access.Principal, server str
 		})
 		l.remove(of, one)
 		one.done <- err
-		ended <- err
 	})
 	select {
 	case address := <-visit:
@@ -125,7 +124,7 @@ func (l *userLogins) begin(ctx context.Context, who access.Principal, server str
 			return "", nil, &tool.Error{Code: tool.Unavailable, Op: "login", Msg: "the server names no web address for its login"}
 		}
 		return address, loginCookie(*base, u.Query().Get("state"), secret, int(l.within/time.Second)), nil
-	case err := <-ended:
+	case err := <-one.done: // no browser knows of it, so that nobody else waits for the end
 		return "", nil, err
 	case <-ctx.Done():
 		cancel()
@@ -151,8 +150,8 @@ func (l *userLogins) add(of userServer, one *userLogin) error {
 	return nil
 }
 
-// expect has a login take an answer with the state of the address to which its browser is sent, unless another has taken
-// its place.
+// expect has a login take an answer with the state of the address to which its browser is sent, unless another has
+// taken its place.
 func (l *userLogins) expect(address string, of userServer, one *userLogin) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -177,8 +176,8 @@ func (l *userLogins) remove(of userServer, one *userLogin) {
 	}
 }
 
-// loginCookie returns the cookie of a login. The name tells several logins of one browser apart. The browser sends it when
-// the authorization server redirects to this service, and pages cannot read it.
+// loginCookie returns the cookie of a login. The name tells several logins of one browser apart. The browser sends it
+// when the authorization server redirects to this service, and pages cannot read it.
 func loginCookie(base, state, secret string, seconds int) *http.Cookie {
 	sum := sha256.Sum256([]byte(state))
 	name, secure := "tooldex-login-"+hex.EncodeToString(sum[:8]), strings.HasPrefix(base, "https://")
