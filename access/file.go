@@ -20,8 +20,8 @@ import (
 )
 
 // File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …,
-// "expires": …, "callsPerMinute": …}]}. It holds no secrets. People may edit it too: comments and other members stay. Its methods are safe
-// for concurrent use, also by several processes.
+// "expires": …, "callsPerMinute": …}]}. It holds no secrets. People may edit it too: comments and other members stay.
+// Its methods are safe for concurrent use, also by several processes.
 type File struct {
 	Path string // "" means that there is no file
 }

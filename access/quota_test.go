@@ -15,7 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// gatedQuota returns the quota that a gate grants a token of a file, and a function that changes the limits in the file.
+// gatedQuota returns the quota that a gate grants a token of a file, and a function that changes the limits in the
+// file.
 func gatedQuota(t *testing.T, limits string, refused func(Principal, string)) (quota func() *Quota, change func(string)) {
 	t.Helper()
 	file := File{filepath.Join(t.TempDir(), "tokens.yaml")}

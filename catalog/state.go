@@ -170,8 +170,8 @@ func (st *state) mergeOverlays() {
 	slices.SortFunc(st.held, compareID)
 }
 
-// changedServers returns the servers whose tools may be served otherwise in st than in before, of which a batch made it;
-// nil if these may be any.
+// changedServers returns the servers whose tools may be served otherwise in st than in before, of which a batch made
+// it; nil if these may be any.
 func (st *state) changedServers(before *state, b *store.Batch) map[string]bool {
 	if before.shown == nil || len(b.Servers)+len(b.RemoveServers)+len(b.Overlays)+len(b.RemoveOverlays) > 0 {
 		return nil
@@ -208,8 +208,8 @@ func (st *state) changedServers(before *state, b *store.Batch) map[string]bool {
 	return changed
 }
 
-// mergeServers is mergeOverlays for a state that differs from before only in the tools of some servers. What is shown of
-// those is left to annotate.
+// mergeServers is mergeOverlays for a state that differs from before only in the tools of some servers. What is shown
+// of those is left to annotate.
 func (st *state) mergeServers(before *state, changed map[string]bool) {
 	var entries, held []entry
 	for _, r := range st.records {
@@ -311,8 +311,8 @@ func (st *state) changedEntries(b *store.Batch) []entry {
 	return out
 }
 
-// compareID orders entries by the IDs of their tools. It makes the IDs, which takes most of the time, only where the name
-// of one server begins with that of the other.
+// compareID orders entries by the IDs of their tools. It makes the IDs, which takes most of the time, only where the
+// name of one server begins with that of the other.
 func compareID(a, b entry) int {
 	s, o := a.tool.Server, b.tool.Server
 	switch {

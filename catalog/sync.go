@@ -342,8 +342,8 @@ func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, how comparison
 	return rec, true
 }
 
-// ownedTools returns the IDs of the stored tools of each of these sources, sorted. It looks at all records once, since a
-// step of an import may have thousands of sources.
+// ownedTools returns the IDs of the stored tools of each of these sources, sorted. It looks at all records once, since
+// a step of an import may have thousands of sources.
 func (st *state) ownedTools(names ...string) map[string][]tool.ID {
 	out := make(map[string][]tool.ID, len(names))
 	for _, name := range names {

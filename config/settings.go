@@ -156,8 +156,8 @@ func selectSettings() []Setting {
 	}
 }
 
-// serveSettings are those of tools/list, and of what serving learns and limits. Bounds are inclusive. Durations are whole
-// seconds, sizes of texts are tokens.
+// serveSettings are those of tools/list, and of what serving learns and limits. Bounds are inclusive. Durations are
+// whole seconds, sizes of texts are tokens.
 func serveSettings() []Setting {
 	return []Setting{
 		{

@@ -96,8 +96,8 @@ func (s *Store) Set(user User, server Server, name, value string) error {
 }
 
 // Replace replaces the value of a credential by next, or removes the credential if next is "". It reports false, and
-// changes nothing, unless the value is the one in before: what was removed or replaced meanwhile does not come back. Errors
-// are those of Set.
+// changes nothing, unless the value is the one in before: what was removed or replaced meanwhile does not come back.
+// Errors are those of Set.
 func (s *Store) Replace(user string, server Server, name, before, next string) (bool, error) {
 	if next != "" {
 		if err := checkValue(name, next); err != nil {
@@ -173,8 +173,8 @@ type file struct {
 	Entries []sealedEntry `json:"entries"`
 }
 
-// read returns the entries of the file, none if it does not exist. The slice must not be changed. A file that is the same
-// as at the last time is not read again: each change makes another one.
+// read returns the entries of the file, none if it does not exist. The slice must not be changed. A file that is the
+// same as at the last time is not read again: each change makes another one.
 func (s *Store) read() ([]sealedEntry, error) {
 	s.reading.Lock()
 	defer s.reading.Unlock()

@@ -180,8 +180,8 @@ func TestNonsense(t *testing.T) {
 	s.mustSet(t, ben, shop, "KEY", "v")
 }
 
-// TestReplace wants a value to be replaced only while it is the expected one, so that nothing that was removed or replaced
-// meanwhile comes back, and that of no other user.
+// TestReplace wants a value to be replaced only while it is the expected one, so that nothing that was removed or
+// replaced meanwhile comes back, and that of no other user.
 func TestReplace(t *testing.T) {
 	s := newStore(t)
 	s.mustSet(t, ana, shop, "oauth login", "one")

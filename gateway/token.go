@@ -49,8 +49,8 @@ func (g *storedGrant) oauthConfig() *oauth2.Config {
 	}
 }
 
-// grantKeeper keeps the grant of one login, as text. Several processes may share what it keeps. It is safe for concurrent
-// use.
+// grantKeeper keeps the grant of one login, as text. Several processes may share what it keeps. It is safe for
+// concurrent use.
 type grantKeeper interface {
 	// load returns the grant, or "" if there is none.
 	load() (string, error)

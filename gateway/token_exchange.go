@@ -23,8 +23,8 @@ import (
 	"tooldex/tool"
 )
 
-// A server with oauth.exchange gets a token that an authorization server makes for it of the token with which the caller
-// came (RFC 8693). The caller's own token is sent to that authorization server and to nobody else.
+// A server with oauth.exchange gets a token that an authorization server makes for it of the token with which the
+// caller came (RFC 8693). The caller's own token is sent to that authorization server and to nobody else.
 
 // The names of RFC 8693.
 const (
@@ -81,8 +81,8 @@ func noCallerTokenError(server string) error {
 // exchangeAdvice is the advice after the server refused a token that was made for it.
 const exchangeAdvice = "the server does not accept the token that its authorization server made: check audience and scopes of its oauth"
 
-// exchangeTokens returns the bearer of a user's connection, with the tokens in kept. For the listing of tools, which has
-// no caller, tooldex gets a token as itself.
+// exchangeTokens returns the bearer of a user's connection, with the tokens in kept. For the listing of tools, which
+// has no caller, tooldex gets a token as itself.
 func (g *Gateway) exchangeTokens(kept *exchangedTokens, asItself bool) func(*expandedServer, *url.URL, *slog.Logger) (bearer,
 	string, error,
 ) {
@@ -115,8 +115,8 @@ type exchanger struct {
 	caller func(context.Context) string // the verified token of a request; nil for tooldex as itself
 }
 
-// accessToken implements bearer. Only requests of one user wait for each other. A token is used for those requests alone
-// that came with the same token of the caller, since another may permit less.
+// accessToken implements bearer. Only requests of one user wait for each other. A token is used for those requests
+// alone that came with the same token of the caller, since another may permit less.
 func (e *exchanger) accessToken(ctx context.Context, refused string) (string, error) {
 	e.kept.mu.Lock()
 	defer e.kept.mu.Unlock()
@@ -159,8 +159,8 @@ func (e *exchangedTokens) keep(key [sha256.Size]byte, fresh *oauth2.Token, now t
 	e.all[key] = exchangedToken{fresh.AccessToken, until}
 }
 
-// exchange asks the authorization server for a token of the server: for the caller with this token, or for tooldex itself
-// if it is "".
+// exchange asks the authorization server for a token of the server: for the caller with this token, or for tooldex
+// itself if it is "".
 func (e *exchanger) exchange(ctx context.Context, subject string) (*oauth2.Token, error) {
 	audience := e.x.oauth.Audience
 	form := url.Values{"audience": {audience}}
@@ -236,8 +236,8 @@ func isFor(token, audience string) bool {
 // errorCode is the form of the codes with which an authorization server refuses something.
 var errorCode = regexp.MustCompile(`^[a-z_]{1,40}$`)
 
-// exchangeError returns the error for the caller of a token that was not made. What else the authorization server says is
-// for the log.
+// exchangeError returns the error for the caller of a token that was not made. What else the authorization server says
+// is for the log.
 func (e *exchanger) exchangeError(err error) error {
 	var answered *oauth2.RetrieveError
 	if !errors.As(err, &answered) || answered.Response.StatusCode >= http.StatusInternalServerError ||

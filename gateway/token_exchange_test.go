@@ -262,8 +262,8 @@ func TestExchangeRevoked(t *testing.T) {
 	st.mustCall(t, "ben", st.token("ben"), "balance", "", "the balance of ben")
 }
 
-// TestExchangeRevokedApart wants a token of a caller that permits nothing any more to get nothing by another token of the
-// same user, which is still good.
+// TestExchangeRevokedApart wants a token of a caller that permits nothing any more to get nothing by another token of
+// the same user, which is still good.
 func TestExchangeRevokedApart(t *testing.T) {
 	st := startExchange(t, nil)
 	good, revoked := st.token("ana"), st.token("ana")

@@ -38,8 +38,8 @@ func (k userGrant) replace(before, next string) (bool, error) {
 	return k.users.Replace(k.user, k.server, k.address, LoginName, before, next)
 }
 
-// ownGrant returns where the login is kept with which the tools of a server are listed: that of who needs no token. ok is
-// false unless users log in for themselves.
+// ownGrant returns where the login is kept with which the tools of a server are listed: that of who needs no token. ok
+// is false unless users log in for themselves.
 func (g *Gateway) ownGrant(server string) (k userGrant, ok bool) {
 	u, ok := g.Upstream(server)
 	if !ok || u.cfg.OAuth == nil || !u.cfg.OAuth.PerUser || g.opts.Users == nil {
@@ -113,8 +113,8 @@ func (g *Gateway) loginError(server string, unreachable bool) error {
 	}
 }
 
-// The time that a person has for a login after a client took the request for it, and how often it is looked for: another
-// process may be where it ends.
+// The time that a person has for a login after a client took the request for it, and how often it is looked for:
+// another process may be where it ends.
 const (
 	loginWait = 5 * time.Minute
 	loginLook = 200 * time.Millisecond

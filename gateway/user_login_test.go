@@ -130,8 +130,8 @@ func TestUsersLogIn(t *testing.T) {
 	}
 }
 
-// TestUsersRenew wants tokens to be renewed for their user, with refresh tokens that work once, in one session; and not by
-// two at once, which would end the login.
+// TestUsersRenew wants tokens to be renewed for their user, with refresh tokens that work once, in one session; and not
+// by two at once, which would end the login.
 func TestUsersRenew(t *testing.T) {
 	st := startLogins(t, nil)
 	st.as.Change(func() { st.as.Lifetime = 5 * time.Second }) // counts as expired at once
@@ -162,8 +162,8 @@ func TestUsersRenew(t *testing.T) {
 	}
 }
 
-// TestUsersLoginEnds wants a login that the authorization server ended to be forgotten, one that cannot be renewed at this
-// moment to be kept, and neither to touch another user.
+// TestUsersLoginEnds wants a login that the authorization server ended to be forgotten, one that cannot be renewed at
+// this moment to be kept, and neither to touch another user.
 func TestUsersLoginEnds(t *testing.T) {
 	st := startLogins(t, nil)
 	st.mustLogin(t, "ana")
@@ -267,8 +267,8 @@ func TestUsersAreAskedToLogIn(t *testing.T) {
 	}
 }
 
-// TestUsersLoginWaits wants a call to wait for the login for as long as the call lasts, and a login of another user to be
-// none for it.
+// TestUsersLoginWaits wants a call to wait for the login for as long as the call lasts, and a login of another user to
+// be none for it.
 func TestUsersLoginWaits(t *testing.T) {
 	st := startLogins(t, nil)
 	st.mustLogin(t, "ben")

@@ -113,8 +113,8 @@ var (
 )
 
 // admitRequest makes a request wait for its turn, once its body has arrived, and ends its turn when its answer begins
-// to be written: a client that sends or reads slowly takes no place from others. A message to /mcp leaves its place when
-// an event of its answer is not taken for streamPatience. A stream keeps its place.
+// to be written: a client that sends or reads slowly takes no place from others. A message to /mcp leaves its place
+// when an event of its answer is not taken for streamPatience. A stream keeps its place.
 func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		g := s.load.gateOf(c)

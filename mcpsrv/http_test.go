@@ -384,7 +384,8 @@ func TestOneChangeIsAnnouncedOnce(t *testing.T) {
 	})
 }
 
-// TestBatchesAreBounded holds that a batch is answered, of which all answers wait for each other, and a long one refused.
+// TestBatchesAreBounded holds that a batch is answered, of which all answers wait for each other, and a long one
+// refused.
 func TestBatchesAreBounded(t *testing.T) {
 	f := newFixture(t, smallServer(t), Options{})
 	url := f.listen(t).URL

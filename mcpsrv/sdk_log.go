@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// sdkLog passes on what the SDK logs. It drops the SDK's report of every session and request. Nearly all of its warnings
-// and errors are about mistakes of clients, or clients that went away, of which any number can come: they are passed on
-// as Debug.
+// sdkLog passes on what the SDK logs. It drops the SDK's report of every session and request. Nearly all of its
+// warnings and errors are about mistakes of clients, or clients that went away, of which any number can come: they are
+// passed on as Debug.
 type sdkLog struct{ slog.Handler }
 
 // ownFaults begin the messages of the SDK that are not about clients.

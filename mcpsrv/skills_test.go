@@ -186,8 +186,8 @@ func call(t *testing.T, c *mcp.ClientSession, name string, args any) *mcp.CallTo
 	return r
 }
 
-// TestSkillMethods runs the exchange of the extension as its specification describes it for hosts: each file of an entry
-// has the size and the digest that the entry says.
+// TestSkillMethods runs the exchange of the extension as its specification describes it for hosts: each file of an
+// entry has the size and the digest that the entry says.
 func TestSkillMethods(t *testing.T) {
 	f := newShelf(t, skillFiles)
 	for _, revision := range []string{"2025-11-25", statelessRevision} {

@@ -56,8 +56,8 @@ func (s *Server) uriEntries(key string, own []entry, items func(upstream.Feature
 	return out
 }
 
-// readResource reads a resource of an upstream, a file of a skill, or the rest of a result that was cut. The URIs in the result are those
-// that the client knows.
+// readResource reads a resource of an upstream, a file of a skill, or the rest of a result that was cut. The URIs in
+// the result are those that the client knows.
 func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (mcp.Result, error) {
 	if rest, ok := s.kept.restOf(r.Params.URI, access.PrincipalOf(ctx).Key); ok {
 		return &rawResult{raw: rest}, nil

@@ -295,9 +295,8 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	return out
 }
 
-// writeCounts adds to the stored entries in one transaction, and removes those that are too old if it is for this process
-// to do. It returns the entries
-// as they are then, nil for those removed. The caller holds disk.
+// writeCounts adds to the stored entries in one transaction, and removes those that are too old if it is for this
+// process to do. It returns the entries as they are then, nil for those removed. The caller holds disk.
 func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
 	err error,
 ) {

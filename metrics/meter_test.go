@@ -61,8 +61,8 @@ func search(t *testing.T, m *Meter, w *world, res *tool.Result) {
 	}
 }
 
-// TestUses requires that every call of a tool counts and moves the time of its last use, that a tool's uses are those of
-// the report over all time, and that another process and a later day find the same on the disk.
+// TestUses requires that every call of a tool counts and moves the time of its last use, that a tool's uses are those
+// of the report over all time, and that another process and a later day find the same on the disk.
 func TestUses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, disk := newWorld(), &memoryDisk{}
@@ -267,7 +267,8 @@ func TestWindows(t *testing.T) {
 	})
 }
 
-// TestOneSweeps has two Meters over one disk. Only the one whose turn it is drops what is old, also if it counts nothing.
+// TestOneSweeps has two Meters over one disk. Only the one whose turn it is drops what is old, also if it counts
+// nothing.
 func TestOneSweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk, mine := &memoryDisk{}, false

@@ -109,8 +109,8 @@ func lendersOf(snap *index.Snapshot, i int) []index.Landmark {
 	return all[:n]
 }
 
-// ExplainText says for people how the score of a hit came about: the scores of both branches, then what each word added,
-// then the archetypes that lent words. The hit must have been asked for with its explanation.
+// ExplainText says for people how the score of a hit came about: the scores of both branches, then what each word
+// added, then the archetypes that lent words. The hit must have been asked for with its explanation.
 func ExplainText(h *tool.Hit) string {
 	var b strings.Builder
 	e := h.Explain

@@ -38,8 +38,8 @@ func protectedLedger(t *testing.T, as *authtest.Server) *authtest.Resource {
 	})
 }
 
-// TestTokensAreExchanged has two people come with access tokens, in sessions and over HTTP, and wants the server to get a
-// token for each that was made for it, and never theirs; also after they renewed it in the middle of a session.
+// TestTokensAreExchanged has two people come with access tokens, in sessions and over HTTP, and wants the server to get
+// a token for each that was made for it, and never theirs; also after they renewed it in the middle of a session.
 func TestTokensAreExchanged(t *testing.T) {
 	as := authtest.New(t)
 	ledger := protectedLedger(t, as)

@@ -60,8 +60,8 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	return api.Serve(ctx, l)
 }
 
-// browserAddress returns the address at which browsers reach the service: what the configuration says, or where it listens
-// on loopback; "" if neither tells.
+// browserAddress returns the address at which browsers reach the service: what the configuration says, or where it
+// listens on loopback; "" if neither tells.
 func (s *server) browserAddress(at net.Addr) string {
 	if base := s.service.Config().OAuth.Resource; base != "" {
 		return base

@@ -16,8 +16,8 @@ import (
 	"tooldex/upstream"
 )
 
-// TestQuotas uses up the quotas of tokens over HTTP and MCP: the refusals say when to try again, other tokens go on, and
-// metrics count them.
+// TestQuotas uses up the quotas of tokens over HTTP and MCP: the refusals say when to try again, other tokens go on,
+// and metrics count them.
 func TestQuotas(t *testing.T) {
 	url, begun, ended := startPatient(t)
 	st := serveTools(t, []*tool.Tool{

@@ -46,8 +46,8 @@ func startPatient(t *testing.T) (url string, begun, ended chan struct{}) {
 	return web.URL, begun, ended
 }
 
-// TestRevokedTokensEndCalls revokes a token while a call with it is under way, in every way in which calls are made: the
-// upstream server is told to stop, and the caller gets no result.
+// TestRevokedTokensEndCalls revokes a token while a call with it is under way, in every way in which calls are made:
+// the upstream server is told to stop, and the caller gets no result.
 func TestRevokedTokensEndCalls(t *testing.T) {
 	url, begun, ended := startPatient(t)
 	post := func(st *stack, path, body string, headers ...string) string {

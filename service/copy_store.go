@@ -13,8 +13,8 @@ import (
 )
 
 // CopyStore copies everything stored from one place to another, verified: see [store.Copy]. A place is a data directory
-// or the address of a database. The error is NotFound if from does not exist, and as at store.Copy for the rest. No error
-// has a password in it.
+// or the address of a database. The error is NotFound if from does not exist, and as at store.Copy for the rest. No
+// error has a password in it.
 func CopyStore(ctx context.Context, from, to string, replace bool) (*store.Copied, error) {
 	source, err := openPlace(ctx, from, true)
 	if err != nil {

@@ -94,8 +94,8 @@ func TestMoveSecrets(t *testing.T) {
 	}
 }
 
-// TestMovedSecretsEnd holds that secrets end with the last server that refers to them, and that a refused server changes
-// none.
+// TestMovedSecretsEnd holds that secrets end with the last server that refers to them, and that a refused server
+// changes none.
 func TestMovedSecretsEnd(t *testing.T) {
 	dir := t.TempDir()
 	s := openForSecrets(t, dir)

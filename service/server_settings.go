@@ -81,7 +81,8 @@ func isNamed(name string) func(upstream.Server) bool {
 	return func(one upstream.Server) bool { return one.Name == name }
 }
 
-// plainReference is a value that only refers to a variable or to a secret of the keyring, maybe after the name of a scheme, as "Bearer ${TOKEN}".
+// plainReference is a value that only refers to a variable or to a secret of the keyring, maybe after the name of a
+// scheme, as "Bearer ${TOKEN}".
 var plainReference = regexp.MustCompile(`^([A-Za-z]{1,12} )?\$\{(keyring:[^}]+|[A-Za-z_][A-Za-z0-9_]*)\}$`)
 
 // HideSecrets returns a server with redact.Mark in place of what may be secret: of the environment and the headers

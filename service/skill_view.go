@@ -12,8 +12,8 @@ import (
 	"tooldex/trust"
 )
 
-// SkillView is the skills that the holders of a view may see: those that its profile has, as if they were the tools of a
-// server named "skill", without those that are held. It is safe for concurrent use.
+// SkillView is the skills that the holders of a view may see: those that its profile has, as if they were the tools of
+// a server named "skill", without those that are held. It is safe for concurrent use.
 type SkillView struct {
 	skills  *Skills
 	policy  selection.Policy
@@ -41,8 +41,8 @@ func (v SkillView) shows(s *skills.Skill) bool {
 	return held == "" && v.policy.Allows(s.Tool())
 }
 
-// find returns the skill of a URI and the path of the file that it names. The error is NotFound for what does not exist,
-// is held, or belongs to others, which are not told apart.
+// find returns the skill of a URI and the path of the file that it names. The error is NotFound for what does not
+// exist, is held, or belongs to others, which are not told apart.
 func (v SkillView) find(uri string) (*skills.Skill, string, error) {
 	name, file, ok := skills.CutURI(uri)
 	if s, found := v.skills.library().Find(name); ok && found && v.shows(s) {

@@ -52,8 +52,8 @@ func (s *Service) openSkills(model catalog.Model) *Skills {
 	return k
 }
 
-// Refresh reads the skills again if a SKILL.md has changed since, and reports whether one had. It costs one stat of each
-// skill if none had. The errors are those of making skills searchable; those that were read before then stay.
+// Refresh reads the skills again if a SKILL.md has changed since, and reports whether one had. It costs one stat of
+// each skill if none had. The errors are those of making skills searchable; those that were read before then stay.
 func (k *Skills) Refresh(ctx context.Context) (bool, error) {
 	if k == nil {
 		return false, nil
@@ -96,8 +96,8 @@ func (k *Skills) library() *skills.Library {
 	return k.now.Load()
 }
 
-// trustServer returns the name by which the policy for a skill is looked up: its own, or that of all skills if these are
-// trusted.
+// trustServer returns the name by which the policy for a skill is looked up: its own, or that of all skills if these
+// are trusted.
 func (k *Skills) trustServer(name string) string {
 	if k.trust(skills.Server) == trust.Off {
 		return skills.Server
@@ -113,7 +113,8 @@ func (k *Skills) judge(s *skills.Skill) (held, warning string) {
 	return trust.JudgeSkill(k.trust(k.trustServer(s.Name)), s.Findings)
 }
 
-// The bounds of the skills in an answer. Instructions are long, so few are offered, and none that probably do not serve.
+// The bounds of the skills in an answer. Instructions are long, so few are offered, and none that probably do not
+// serve.
 const (
 	mostSkills   = 3
 	leastServing = .3

@@ -57,8 +57,8 @@ func CutURI(uri string) (name, file string, ok bool) {
 	return name, file, err == nil && isName(name) && isServed(file)
 }
 
-// isServed reports whether a path can be that of a file of a skill: it leads nowhere but into its folder, and nothing in
-// it is hidden.
+// isServed reports whether a path can be that of a file of a skill: it leads nowhere but into its folder, and nothing
+// in it is hidden.
 func isServed(file string) bool {
 	if !fs.ValidPath(file) || file == "." || strings.ContainsAny(file, "\\\x00") || strings.Count(file, "/") >= maxDepth {
 		return false
@@ -82,8 +82,8 @@ func (c *Content) bytes() []byte {
 }
 
 // ReadFile reads a file of the skill as it is now. The path has slashes. SKILL.md comes without hidden characters,
-// others as they are. The error is NotFound for a file that does not exist or is not served, and Invalid for one that is
-// too large.
+// others as they are. The error is NotFound for a file that does not exist or is not served, and Invalid for one that
+// is too large.
 func (s *Skill) ReadFile(file string) (*Content, error) {
 	missing := &tool.Error{
 		Code: tool.NotFound, Op: "read skill", Msg: fmt.Sprintf("the skill %s has no file %q", s.Name, file),
@@ -197,9 +197,9 @@ type digest struct {
 	file     tool.SkillFile
 }
 
-// Files lists the files of the skill that are served, SKILL.md first and the others by path, with the digests of what is
-// served of them. It lists at most 512 files of together 16 MiB; more do not count as part of the skill. The error is
-// NotFound for a skill that is gone.
+// Files lists the files of the skill that are served, SKILL.md first and the others by path, with the digests of what
+// is served of them. It lists at most 512 files of together 16 MiB; more do not count as part of the skill. The error
+// is NotFound for a skill that is gone.
 func (s *Skill) Files() ([]tool.SkillFile, error) {
 	root, err := s.open()
 	if err != nil {
@@ -241,8 +241,8 @@ func (s *Skill) Files() ([]tool.SkillFile, error) {
 	return out, nil
 }
 
-// digestOf returns the digest of a file, which is read only if it is not known or has changed. It returns false for what
-// is not served.
+// digestOf returns the digest of a file, which is read only if it is not known or has changed. It returns false for
+// what is not served.
 func digestOf(root *os.Root, name, file string, known map[string]digest) (digest, bool) {
 	info, err := root.Stat(filepath.FromSlash(file))
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {

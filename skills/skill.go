@@ -199,8 +199,8 @@ func headingsOf(body string) (out []string) {
 	return out
 }
 
-// findingsIn returns what the scanner finds in a skill. The instructions are read as a result of a tool is: much of what
-// makes a tool suspicious is usual in them. Of the description, grave findings count as well.
+// findingsIn returns what the scanner finds in a skill. The instructions are read as a result of a tool is: much of
+// what makes a tool suspicious is usual in them. Of the description, grave findings count as well.
 func findingsIn(s *Skill, body string) []scan.Finding {
 	scanner := new(scan.Scanner)
 	out := scanner.Result([]string{s.Description, body})

@@ -70,8 +70,8 @@ type Backend interface {
 		change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error)
 }
 
-// Remembering is a Backend that a process can begin with while its state cannot be reached, from what it remembers of an
-// earlier run: ReadHead and Preferences then answer as they did last.
+// Remembering is a Backend that a process can begin with while its state cannot be reached, from what it remembers of
+// an earlier run: ReadHead and Preferences then answer as they did last.
 type Remembering interface {
 	Backend
 	// Remember says that there is an index of this state, which the next process could begin with.

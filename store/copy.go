@@ -30,9 +30,9 @@ func (c *Copied) Rows() [][]string {
 }
 
 // Copy puts everything that one backend holds at one moment in place of what the other holds, as [Backend.Fill] does,
-// then reads both back and compares them. The error is NotFound if there is nothing to copy, Invalid if the target is not
-// empty and replace is not set, Internal if the source is damaged or what was read back differs, and otherwise one of the
-// backends. If Copy ends early, in any way, the target holds what it held before.
+// then reads both back and compares them. The error is NotFound if there is nothing to copy, Invalid if the target is
+// not empty and replace is not set, Internal if the source is damaged or what was read back differs, and otherwise one
+// of the backends. If Copy ends early, in any way, the target holds what it held before.
 func Copy(ctx context.Context, from, to Backend, replace bool) (*Copied, error) {
 	if from.Location() == to.Location() {
 		return nil, &tool.Error{

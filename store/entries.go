@@ -74,9 +74,9 @@ func bucketOf(k Kind) string {
 	return ""
 }
 
-// Entries calls fn with everything that is stored, as it is at one moment, ordered by kind. Key and Value are valid until
-// fn returns. It holds the shared lock meanwhile, so that writers wait. It ends with the error of fn, or at the first
-// damaged value.
+// Entries calls fn with everything that is stored, as it is at one moment, ordered by kind. Key and Value are valid
+// until fn returns. It holds the shared lock meanwhile, so that writers wait. It ends with the error of fn, or at the
+// first damaged value.
 func (s *Store) Entries(ctx context.Context, fn func(Entry) error) error {
 	return s.readCurrent(ctx, func(tx *bolt.Tx) error {
 		for _, kind := range Kinds() {
@@ -95,8 +95,8 @@ func (s *Store) Entries(ctx context.Context, fn func(Entry) error) error {
 	})
 }
 
-// eachInner is eachEntry for all buckets of vectors, or of analyses. A bucket whose name nobody can read is left out: no
-// program would find its entries.
+// eachInner is eachEntry for all buckets of vectors, or of analyses. A bucket whose name nobody can read is left out:
+// no program would find its entries.
 func (s *Store) eachInner(ctx context.Context, tx *bolt.Tx, kind Kind, fn func(Entry) error) error {
 	outer := tx.Bucket([]byte(bucketOf(kind)))
 	return outer.ForEachBucket(func(k []byte) error {

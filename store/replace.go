@@ -57,8 +57,8 @@ func removeFile(path string) error {
 
 // replaceBy puts the file at beside in the place of the store's, in one step, under the exclusive lock. Its numbers
 // become greater than those of the old file. Prepare may refuse the old file, which is nil if it is missing or too
-// damaged to be locked, and change the new one. The old file stays under a name with why in it, which is returned; "" if
-// there was none. After an error the old file is unchanged, and beside is removed.
+// damaged to be locked, and change the new one. The old file stays under a name with why in it, which is returned; ""
+// if there was none. After an error the old file is unchanged, and beside is removed.
 func (s *Store) replaceBy(ctx context.Context, beside, why string, prepare func(old *bolt.DB, next *bolt.Tx) error,
 ) (kept string, err error) {
 	err = s.withExclusiveLock(ctx, func(db *bolt.DB) error {

@@ -8,8 +8,8 @@ import (
 	"tooldex/upstream"
 )
 
-// parseOAuth decodes how each user gets a token for a server; nil if raw says nothing about that. Clients write settings
-// of their own under the same name, in any form, which are ignored.
+// parseOAuth decodes how each user gets a token for a server; nil if raw says nothing about that. Clients write
+// settings of their own under the same name, in any form, which are ignored.
 func parseOAuth(name string, raw json.RawMessage) (*upstream.OAuth, error) {
 	var ours struct {
 		PerUser  json.RawMessage `json:"perUser"`

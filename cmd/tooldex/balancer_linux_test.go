@@ -13,8 +13,8 @@ import (
 	"tooldex/internal/pgtest"
 )
 
-// post sends a message of MCP on a connection of its own, as part of a session unless that is "". It returns the status,
-// the session of the answer and the answer.
+// post sends a message of MCP on a connection of its own, as part of a session unless that is "". It returns the
+// status, the session of the answer and the answer.
 func post(t *testing.T, url, session, body string) (status int, opened, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))

@@ -45,8 +45,8 @@ func (a *asked) serve() http.Handler {
 	})
 }
 
-// TestOneReplicaPolls runs two replicas on a database. One asks the servers behind them, the other does not. The first is
-// killed: the other asks at once, and finds what is new there.
+// TestOneReplicaPolls runs two replicas on a database. One asks the servers behind them, the other does not. The first
+// is killed: the other asks at once, and finds what is new there.
 func TestOneReplicaPolls(t *testing.T) {
 	database := pgtest.Start(t)
 	a := &asked{by: map[string]int{}}

@@ -163,8 +163,8 @@ func (a *app) warnSecrets(places []string) {
 	}
 }
 
-// moveSecrets returns the server with its secrets in the keyring, if the flag says so or a person at a terminal agrees. It
-// warns of secrets that stay.
+// moveSecrets returns the server with its secrets in the keyring, if the flag says so or a person at a terminal agrees.
+// It warns of secrets that stay.
 func (a *app) moveSecrets(s *service.Service, server upstream.Server, f *addFlags) (upstream.Server, error) {
 	plain := service.PlainSecrets(server)
 	if len(plain) == 0 {

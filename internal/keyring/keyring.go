@@ -73,7 +73,8 @@ func (r *Ring) Get(name string) (string, error) {
 }
 
 // Set stores a secret, and returns where it is: "the keyring", or the file if the keyring did not take it. A secret of
-// the same name is replaced. The error is Invalid for a secret that is too long, and Internal if no file can be written.
+// the same name is replaced. The error is Invalid for a secret that is too long, and Internal if no file can be
+// written.
 func (r *Ring) Set(name, value string) (where string, err error) {
 	if len(value) > most {
 		return "", &tool.Error{

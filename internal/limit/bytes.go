@@ -20,9 +20,9 @@ func NewBytes(each, all int64) *Bytes {
 	return &Bytes{each: each, all: all, clients: map[string]int64{}}
 }
 
-// Begin counts bytes that are about to wait for a client, and reports whether they fit. Only what fits may wait, and the
-// caller calls End for it. A single piece for a client always fits, whatever its size, unless all others together leave
-// no room.
+// Begin counts bytes that are about to wait for a client, and reports whether they fit. Only what fits may wait, and
+// the caller calls End for it. A single piece for a client always fits, whatever its size, unless all others together
+// leave no room.
 func (b *Bytes) Begin(client string, n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

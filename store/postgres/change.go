@@ -64,8 +64,8 @@ func (s *Store) change(ctx context.Context, k kind, fn func(ctx context.Context,
 	return s.changeAll(ctx, workTimeout, []kind{k}, fn)
 }
 
-// changeAll is change for several kinds at once, within a time. The numbers of the kinds begin with seq and are those of
-// the first kind when it returns.
+// changeAll is change for several kinds at once, within a time. The numbers of the kinds begin with seq and are those
+// of the first kind when it returns.
 func (s *Store) changeAll(ctx context.Context, within time.Duration, kinds []kind,
 	fn func(ctx context.Context, tx pgx.Tx, now head, seq uint64) error,
 ) (before, after uint64, err error) {

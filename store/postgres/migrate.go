@@ -86,8 +86,8 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// schemaVersion returns how many migrations the tables have seen; zero if there are no tables. It reads the catalogue as
-// a table: to_regclass may answer from a cache that is older than a lock that was waited for.
+// schemaVersion returns how many migrations the tables have seen; zero if there are no tables. It reads the catalogue
+// as a table: to_regclass may answer from a cache that is older than a lock that was waited for.
 func schemaVersion(ctx context.Context, q querier) (version int, err error) {
 	var exists bool
 	err = q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = 'schema_version')`,

@@ -9,15 +9,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// claimInterval is how often a process tries to become the owner, and makes sure that it still is. A process that stands
-// still for frozenTimeout is the owner no longer: the server ends its session.
+// claimInterval is how often a process tries to become the owner, and makes sure that it still is. A process that
+// stands still for frozenTimeout is the owner no longer: the server ends its session.
 const (
 	claimInterval = time.Second
 	frozenTimeout = 10 * time.Second
 )
 
-// owner is the claim of this process to be the one that works for all. The claim is an advisory lock of a session, which
-// the server releases when the session ends, however that happens.
+// owner is the claim of this process to be the one that works for all. The claim is an advisory lock of a session,
+// which the server releases when the session ends, however that happens.
 type owner struct {
 	mine atomic.Bool
 	background

@@ -33,10 +33,10 @@ func (r *remembered) usable() bool { return r.Location != "" && r.Read }
 
 var _ store.Remembering = (*Store)(nil)
 
-// OpenRemembering is Open for a process that serves: it keeps in a file what it needs to begin while the database cannot
-// be reached, and then begins with that. Until the database is reached, ReadHead and Preferences answer as they did last,
-// and everything else is Unavailable. Without such a file of the same address the errors are those of Open. The file has
-// the configuration of servers as it is stored, so only its owner can read it.
+// OpenRemembering is Open for a process that serves: it keeps in a file what it needs to begin while the database
+// cannot be reached, and then begins with that. Until the database is reached, ReadHead and Preferences answer as they
+// did last, and everything else is Unavailable. Without such a file of the same address the errors are those of Open.
+// The file has the configuration of servers as it is stored, so only its owner can read it.
 func OpenRemembering(ctx context.Context, address, file string) (*Store, error) {
 	s, err := newStore(ctx, address)
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *Store) rememberPreferences(all map[string]store.Preference, version uin
 	})
 }
 
-// keep changes what is kept, and writes the file if change returns true. That may fail: the next process is then not able
-// to begin without the database.
+// keep changes what is kept, and writes the file if change returns true. That may fail: the next process is then not
+// able to begin without the database.
 func (m *memory) keep(change func(*remembered) bool) {
 	if m.path == "" {
 		return

@@ -100,8 +100,8 @@ func (s *Store) reach(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the database ready for this Store, once: it refuses roles that see too much, and makes the tables and the
-// tenant.
+// prepare makes the database ready for this Store, once: it refuses roles that see too much, and makes the tables and
+// the tenant.
 func (s *Store) prepare(ctx context.Context, conn *pgx.Conn) error {
 	s.preparing.Lock()
 	defer s.preparing.Unlock()

@@ -118,8 +118,8 @@ func testCopy(t *testing.T, open Opener) {
 	}
 }
 
-// testFillReplaces holds a backend to refuse what is not empty unless it is told to replace it, and others that share it
-// to notice.
+// testFillReplaces holds a backend to refuse what is not empty unless it is told to replace it, and others that share
+// it to notice.
 func testFillReplaces(t *testing.T, open Opener) {
 	source, s, other := openFile(t), open(t), open(t)
 	fillRandomly(t, source)

@@ -154,8 +154,8 @@ func importUpstreams(ctx context.Context, c config, dir, data string, servers ma
 // callTimes are the times of one way.
 type callTimes struct{ one, many []time.Duration }
 
-// timeCalls times calls of one tool in several ways: one call after the other, the ways in turn so that other work on the
-// machine is the same for all of them, and then all calls of a way at once. A few calls before, which start the
+// timeCalls times calls of one tool in several ways: one call after the other, the ways in turn so that other work on
+// the machine is the same for all of them, and then all calls of a way at once. A few calls before, which start the
 // upstreams, are not counted.
 func timeCalls(ctx context.Context, ways []way) ([]callTimes, error) {
 	times, sessions := make([]callTimes, len(ways)), make([]*session, len(ways))

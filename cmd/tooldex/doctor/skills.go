@@ -7,8 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// checkSkills reports skills that are held or suspicious, and files of skills that cannot be used. It says nothing where
-// no skills are configured.
+// checkSkills reports skills that are held or suspicious, and files of skills that cannot be used. It says nothing
+// where no skills are configured.
 func (d *doctor) checkSkills(ctx context.Context, s *service.Service) {
 	if s.Skills == nil {
 		return
