@@ -243,6 +243,19 @@ func searchInPanel(t *testing.T, p *page) {
 	p.fill("#q", "brew a pot of oolong")
 	p.until(one(".advice-title", "No tool here fits"))
 	p.until(`document.querySelector('.advice').innerText.length > 'No tool here fits'.length + 10`)
+	// A link that is followed while the search waits to enter the address stays, even if its event comes late.
+	var address string
+	p.eval(`(() => {
+		const q = document.querySelector('#q');
+		q.value = 'brew';
+		q.dispatchEvent(new Event('input'));
+		history.pushState(null, '', '#/tools?server=github');
+		return new Promise((done) => setTimeout(() => done(location.hash), 400));
+	})()`, &address)
+	if address != "#/tools?server=github" {
+		t.Errorf("a link's address has become %s", address)
+	}
+	p.eval(`dispatchEvent(new HashChangeEvent('hashchange'))`, nil)
 	if n := p.requests("GET /search"); n == 0 {
 		t.Error("no request of a search was seen, so none to elsewhere would be")
 	}

@@ -39,14 +39,17 @@ export function toolsView(host, params) {
   let current = '';
 
   // The address holds the search and the open tool, so that a reload shows the same.
+  let handled = location.hash; // the address that this view shows
   const address = later(200, () => {
-    if (!split.isConnected || !/^(#\/tools.*)?$/.test(location.hash)) return; // another view has the address by now
+    // A link may have changed the address a moment ago, and its event is still to come: the link counts.
+    if (!split.isConnected || location.hash !== handled) return;
     const p = new URLSearchParams();
     if (q.value.trim()) p.set('q', q.value.trim());
     if (server.value) p.set('server', server.value);
     if (current) p.set('tool', current);
     const next = `#/tools${p.size ? `?${p}` : ''}`;
     if (location.hash !== next) history.replaceState(null, '', next);
+    handled = location.hash;
   });
 
   // showList shows the catalogue unless there is a search, or help if the catalogue is empty.
@@ -177,6 +180,7 @@ export function toolsView(host, params) {
       page?.leave();
     },
     update: (p) => {
+      handled = location.hash;
       if ((p.get('q') ?? '') !== q.value.trim()) {
         q.value = p.get('q') ?? '';
         run();
