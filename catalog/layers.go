@@ -88,6 +88,9 @@ type addition struct {
 	changed []int           // those of them that are new or whose texts differ from the base's
 	groups  []int32
 	copies  []bool
+	// members has the documents of each group, and last is the highest number of a group; nil until join needs them.
+	members map[int32][]int
+	last    int32
 }
 
 // place finds for each tool where its document comes from. It returns false if a tool of a server that has not changed
@@ -359,19 +362,32 @@ func (a *addition) group(servers map[string]bool) bool {
 // the same server.
 func (a *addition) join(i, mate int) bool {
 	all := a.set.All()
-	if a.groups[mate] == 0 {
-		if all[mate].Server == all[i].Server {
-			return false
-		}
-		a.groups[mate] = slices.Max(a.groups) + 1
-	} else {
+	if a.members == nil {
+		a.members = map[int32][]int{}
 		for d, g := range a.groups {
-			if g == a.groups[mate] && d != i && all[d].Server == all[i].Server {
-				return false
+			if g != 0 {
+				a.members[g] = append(a.members[g], d)
+				a.last = max(a.last, g)
 			}
 		}
 	}
-	a.groups[i] = a.groups[mate]
+	group := a.groups[mate]
+	if group == 0 {
+		if all[mate].Server == all[i].Server {
+			return false
+		}
+		a.last++
+		group = a.last
+		a.groups[mate], a.members[group] = group, []int{mate}
+	} else if slices.ContainsFunc(a.members[group], func(d int) bool { return d != i && all[d].Server == all[i].Server }) {
+		return false
+	}
+	if old := a.groups[i]; old != group {
+		if old != 0 {
+			a.members[old] = slices.DeleteFunc(a.members[old], func(d int) bool { return d == i })
+		}
+		a.groups[i], a.members[group] = group, append(a.members[group], i)
+	}
 	return true
 }
 
