@@ -17,17 +17,21 @@ import (
 )
 
 // A client in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. Any client may give
-// a query or a filter there, see list_query.go. The SDK drops parameters that it does not know, so these are moved into
-// _meta before the SDK reads the message. A client that can write only _meta may put them there itself.
+// a query, a filter or an entity tag there, see list_query.go and list_tag.go. The SDK drops parameters that it does
+// not know, so these are moved into _meta before the SDK reads the message. A client that can write only _meta may put
+// them there itself.
 const (
 	listMethod = "tools/list"
 	lazyKey    = "tooldex/lazy"
 	queryKey   = "tooldex/query"
 	filterKey  = "tooldex/filter"
+	tagKey     = "tooldex/ifNoneMatch"
 )
 
 // ownListParams are the parameters of tools/list that only this server knows, with their keys in _meta.
-var ownListParams = [...]struct{ param, key string }{{"lazy", lazyKey}, {"query", queryKey}, {"filter", filterKey}}
+var ownListParams = [...]struct{ param, key string }{
+	{"lazy", lazyKey}, {"query", queryKey}, {"filter", filterKey}, {"ifNoneMatch", tagKey},
+}
 
 // wantsFullSchemas reports whether a client asks for full schemas.
 func wantsFullSchemas(req *mcp.ListToolsRequest) bool {

@@ -13,13 +13,15 @@ import (
 	"tooldex/tool"
 )
 
-// tools/list takes a query, as SEP-1821 drafts it, and filter.namePatterns, as SEP-2564 does. Both are drafts, so the
-// server announces them as an experimental capability of its own, under this key.
+// tools/list takes a query, as SEP-1821 drafts it, filter.namePatterns, as SEP-2564 does, and an entity tag. None is
+// part of the protocol, so the server announces them as an experimental capability of its own, under this key.
 const listQueryKey = "tooldex/toolsList"
 
 // listCapability returns the experimental capability. A model never reads it.
 func listCapability() map[string]any {
-	return map[string]any{listQueryKey: map[string]any{"query": true, "filter": []string{"namePatterns"}}}
+	return map[string]any{
+		listQueryKey: map[string]any{"query": true, "filter": []string{"namePatterns"}, "ifNoneMatch": true},
+	}
 }
 
 // Bounds of a query of tools/list. maxMatches is how many tools a query lists.

@@ -111,7 +111,7 @@ func TestListQueryRefusesNonsense(t *testing.T) {
 func TestListQueryIsAnnounced(t *testing.T) {
 	session := newFixture(t, smallServer(t), Options{}).connect(t, "2025-11-25", nil)
 	raw, err := json.Marshal(session.InitializeResult().Capabilities.Experimental[listQueryKey])
-	if want := `{"filter":["namePatterns"],"query":true}`; err != nil || string(raw) != want {
+	if want := `{"filter":["namePatterns"],"ifNoneMatch":true,"query":true}`; err != nil || string(raw) != want {
 		t.Errorf("announced is %s, %v, want %s", raw, err, want)
 	}
 	res, err := session.ListTools(t.Context(), &mcp.ListToolsParams{Meta: mcp.Meta{queryKey: "renames"}})

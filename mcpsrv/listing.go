@@ -211,14 +211,21 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	if err != nil {
 		return nil, s.requestError(ctx, err)
 	}
-	if asked == nil {
-		return pageOf(req, "tools", s.listingFor(req).entries, cursor)
-	}
-	entries, err := s.listMatching(ctx, req, asked)
+	tag, tagged, err := tagOf(req)
 	if err != nil {
 		return nil, s.requestError(ctx, err)
 	}
-	return pageOf(req, "tools", entries, cursor)
+	var entries []entry
+	if asked == nil {
+		entries = s.listingFor(req).entries
+	} else if entries, err = s.listMatching(ctx, req, asked); err != nil {
+		return nil, s.requestError(ctx, err)
+	}
+	page, err := pageOf(req, "tools", entries, cursor)
+	if err != nil || !tagged {
+		return page, err
+	}
+	return taggedPage(req, page, tag), nil
 }
 
 // listingFor returns what one client is shown.
