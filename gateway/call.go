@@ -45,7 +45,7 @@ func (s *session) callTool(ctx context.Context, who *caller, c tool.Call, timeou
 	x := &exchange{
 		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input,
 		hidden: true,
-		send: func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
+		send: func(ctx context.Context, s *session, meta mcp.Meta, in clientAnswers) (any, error) {
 			params := &mcp.CallToolParams{
 				Name: c.ID.Name(), Meta: meta, InputResponses: in.Responses,
 				RequestState: in.State,
@@ -53,7 +53,7 @@ func (s *session) callTool(ctx context.Context, who *caller, c tool.Call, timeou
 			if len(bytes.TrimSpace(c.Arguments)) > 0 {
 				params.Arguments = c.Arguments // a json.RawMessage: numbers and strings keep their spelling
 			}
-			return cs.CallTool(ctx, params)
+			return s.cs.CallTool(ctx, params)
 		},
 	}
 	raw, retry, err := s.exchangeRaw(ctx, x, timeout)

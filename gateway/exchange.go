@@ -27,7 +27,7 @@ type exchange struct {
 	// SDK caches.
 	hidden bool
 	// send runs once per round. Its result counts only where the recorder saw no bytes.
-	send func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error)
+	send func(ctx context.Context, s *session, meta mcp.Meta, in clientAnswers) (any, error)
 }
 
 // clientAnswers holds the answers with which a request is repeated. The zero value is that of a first round.
@@ -96,7 +96,7 @@ func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in 
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
 	sent.hidden = x.hidden
-	res, err := x.send(sendCtx, s.cs, meta, in)
+	res, err := x.send(sendCtx, s, meta, in)
 	got := s.recorder.finishCapture(sent)
 	if got.result == nil && err == nil { // the server let the SDK answer from its cache, or there is nothing to say
 		got.result, err = json.Marshal(res)

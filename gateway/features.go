@@ -159,7 +159,7 @@ func (u *Upstream) reloadFeatures(s *session) {
 	u.mu.Unlock()
 	for _, uri := range watched {
 		ctx, stop := context.WithTimeout(s.ctx, featureWait)
-		err := s.cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+		err := s.subscribe(ctx, &mcp.SubscribeParams{URI: uri})
 		stop()
 		if err != nil {
 			u.logger.Warn("upstream does not take a subscription again", "uri", truncateText(uri, 200), "error",

@@ -104,34 +104,34 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	switch r.Method {
 	case "resources/read":
 		x.what = fmt.Sprintf("the reading of %q", truncateText(read.URI, 200))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
-			return cs.ReadResource(ctx, &mcp.ReadResourceParams{
+		x.send = func(ctx context.Context, s *session, meta mcp.Meta, in clientAnswers) (any, error) {
+			return s.cs.ReadResource(ctx, &mcp.ReadResourceParams{
 				Meta: meta, URI: read.URI, InputResponses: in.Responses,
 				RequestState: in.State,
 			})
 		}
 	case "resources/subscribe":
 		x.what = fmt.Sprintf("the subscription to %q", truncateText(common.URI, 200))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
-			return struct{}{}, cs.Subscribe(ctx, &mcp.SubscribeParams{Meta: meta, URI: common.URI})
+		x.send = func(ctx context.Context, s *session, meta mcp.Meta, _ clientAnswers) (any, error) {
+			return struct{}{}, s.subscribe(ctx, &mcp.SubscribeParams{Meta: meta, URI: common.URI})
 		}
 	case "resources/unsubscribe":
 		x.what = fmt.Sprintf("the end of the subscription to %q", truncateText(common.URI, 200))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
-			return struct{}{}, cs.Unsubscribe(ctx, &mcp.UnsubscribeParams{Meta: meta, URI: common.URI})
+		x.send = func(ctx context.Context, s *session, meta mcp.Meta, _ clientAnswers) (any, error) {
+			return struct{}{}, s.unsubscribe(ctx, &mcp.UnsubscribeParams{Meta: meta, URI: common.URI})
 		}
 	case "prompts/get":
 		x.what = fmt.Sprintf("the request for the prompt %q", truncateText(prompt.Name, 100))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
-			return cs.GetPrompt(ctx, &mcp.GetPromptParams{
+		x.send = func(ctx context.Context, s *session, meta mcp.Meta, in clientAnswers) (any, error) {
+			return s.cs.GetPrompt(ctx, &mcp.GetPromptParams{
 				Meta: meta, Name: prompt.Name, Arguments: prompt.Arguments,
 				InputResponses: in.Responses, RequestState: in.State,
 			})
 		}
 	case "completion/complete":
 		x.what = "the completion of an argument"
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
-			return cs.Complete(ctx, &mcp.CompleteParams{
+		x.send = func(ctx context.Context, s *session, meta mcp.Meta, _ clientAnswers) (any, error) {
+			return s.cs.Complete(ctx, &mcp.CompleteParams{
 				Meta: meta, Argument: complete.Argument,
 				Context: complete.Context, Ref: complete.Ref,
 			})

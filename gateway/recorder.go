@@ -31,6 +31,7 @@ type wireRecorder struct {
 	// tell passes a log message on. It is set before the connection starts, and must not block.
 	tell func(method string, params json.RawMessage)
 
+	listens  listens         // of the client: what it has subscribed to
 	requests *serverRequests // of the server
 	// breach ends the connection to a server that exceeds its bounds, with the reason. It is set before the connection
 	// starts, and must not block.
@@ -80,9 +81,13 @@ func captureFrom(ctx context.Context) *capture {
 
 // recordOutgoing is called before a request is written. If the context carries a capture, it waits for the response.
 func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) {
-	c := captureFrom(ctx)
 	req, ok := msg.(*jsonrpc.Request)
-	if c == nil || !ok || !req.IsCall() {
+	if !ok || !req.IsCall() {
+		return
+	}
+	t.listens.begin(req)
+	c := captureFrom(ctx)
+	if c == nil {
 		return
 	}
 	t.mu.Lock()
@@ -100,6 +105,7 @@ func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 	}
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
+		t.listens.answer(msg)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		c := t.waiting[msg.ID]
@@ -152,7 +158,10 @@ func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 			URI string `json:"uri"`
 		}
 		return json.Unmarshal(msg.Params, &p) == nil && len(p.URI) <= maxURI && t.queueOnce(updatePrefix+p.URI)
-	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
+	case methodAcknowledged:
+		t.listens.acknowledge(msg.Params)
+		return len(msg.Params) <= maxURI
+	case "notifications/cancelled", "notifications/elicitation/complete":
 		return len(msg.Params) <= maxURI
 	case "notifications/message":
 		t.logger.Debug("upstream log", "message", t.redact.redactText(truncateText(string(msg.Params), 500)))
