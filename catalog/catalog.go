@@ -100,6 +100,10 @@ type Catalog struct {
 	scanner   *scan.Scanner
 	scannerOf uint64
 	texts     textMover // guarded by mu
+
+	outlining sync.Mutex     // taken after mu, and guards the rest
+	outlined  *state         // the state opened from an image that was outlined last
+	outline   *store.Outline // of the store that it was made of; nil if there is none
 }
 
 // Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged

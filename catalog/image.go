@@ -108,8 +108,8 @@ func (c *Catalog) imageIndexer() *searchable {
 // is then partial. The caller holds mu.
 func (c *Catalog) openImage(ctx context.Context) bool {
 	x := c.imageIndexer()
-	// A program that imports has no index, and needs all that is stored.
-	if x == nil || x.to == nil && !c.o.ListOnly || x.embedLater || !c.o.Images {
+	// A program that only imports has no index, and loads the rest of what is stored once something changes.
+	if x == nil || x.to == nil && !c.o.ListOnly && !c.o.Slim || x.embedLater || !c.o.Images {
 		return false
 	}
 	head, err := c.o.Store.ReadHead(ctx)

@@ -19,41 +19,83 @@ import (
 // the end. The time of a step depends on what it changes, not on how much is stored, so that a large import is best cut
 // into steps of some thousand tools.
 //
+// While a step is stored, the next is read: steps is called on another goroutine.
+//
 // After an error of a step, which is that of SyncAll, no further step is made. What the steps before it stored stays:
 // the same import, made again, skips it.
 func (c *Catalog) Import(ctx context.Context, steps iter.Seq[[]sources.Source], done func([]Report, error)) error {
-	im := &importing{c: c, names: map[string]bool{}}
-	for step := range steps {
+	im := &importing{c: c}
+	ahead, stop := c.readAhead(ctx, steps)
+	defer stop()
+	for step := range ahead {
 		reports, err := im.sync(ctx, step, false)
 		if reports == nil && err != nil {
 			return errors.Join(err, im.finish(ctx))
 		}
 		done(reports, err)
 	}
-	return im.finish(ctx)
+	return errors.Join(stoppedError(ctx), im.finish(ctx))
+}
+
+// importStep is one step of an import, read and not compared yet.
+type importStep struct {
+	all    []sources.Source
+	offers []*offer // of the same index
+}
+
+// readAhead reads the sources of each step while the step before is stored. Stop waits until nothing is read any more;
+// steps that were not received are lost.
+func (c *Catalog) readAhead(ctx context.Context, steps iter.Seq[[]sources.Source]) (ahead <-chan importStep, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	out := make(chan importStep)
+	go func() {
+		defer close(out)
+		names := map[string]bool{}
+		for all := range steps {
+			select {
+			case out <- importStep{all, c.readOffers(ctx, all, names)}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, func() {
+		cancel()
+		for range out { // until it is closed
+		}
+	}
+}
+
+// stoppedError returns the error of an import that was stopped before all sources were read, nil if it was not.
+func stoppedError(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &tool.Error{
+		Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read",
+		Hint: "try again", Err: ctx.Err(),
+	}
 }
 
 // importing is the state of one Import. Its state is published once, at the end: publishing builds the index of all
 // tools, which would make an import of many steps quadratic.
 type importing struct {
 	c       *Catalog
-	names   map[string]bool // of the sources so far
 	st      *state          // what is stored, to be published; nil until a step changes something
 	changed map[string]bool // the servers in which st differs from what is published; nil stands for all
 	scanner *scan.Scanner   // knows the tools of st and those of added
 	added   bool            // the tools that the present step offers are known to the scanner
 }
 
-// sync makes one step, and publishes it if it is the only one. The sources are read before the catalogue is locked.
-func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) ([]Report, error) {
-	offers := im.readOffers(ctx, all)
-	if err := ctx.Err(); err != nil {
-		return nil, &tool.Error{
-			Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read",
-			Hint: "try again", Err: err,
-		}
+// sync makes one step whose sources are read, and publishes it if it is the only one.
+func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Report, error) {
+	if err := stoppedError(ctx); err != nil {
+		return nil, err
 	}
-	c := im.c
+	c, all, offers := im.c, step.all, step.offers
+	if reports := im.reportUnchanged(ctx, offers); reports != nil {
+		return reports, nil
+	}
 	// Other changes of this Catalog wait until the step is stored. Other processes do not: if one of them has changed
 	// the store since the step began, the batch is refused with ErrChanged, and the comparison is made again on the new
 	// state.
@@ -102,28 +144,49 @@ func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) 
 	}
 }
 
-// readOffers reads the sources of one step on all processors, except for those that have not changed.
-func (im *importing) readOffers(ctx context.Context, all []sources.Source) []*offer {
-	st := im.st
-	if st == nil {
-		st = im.c.loaded()
+// reportUnchanged returns the reports of a step that changes nothing, where the tools need not even be loaded to know
+// that; nil for any other.
+func (im *importing) reportUnchanged(ctx context.Context, offers []*offer) []Report {
+	known := im.c.outlinedSources(ctx)
+	if im.st != nil || known.outline == nil {
+		return nil
 	}
-	// names includes the sources of earlier steps, since two of one name in one import would remove each other's tools.
+	for _, o := range offers {
+		if !o.same || !known.isUnchanged(o.name, o.digest) {
+			return nil
+		}
+	}
+	if gen, err := im.c.o.Store.Generation(ctx); err != nil || gen != known.outline.Generation {
+		return nil
+	}
+	reports := make([]Report, len(offers))
+	for i, o := range offers {
+		reports[i] = Report{
+			Source: o.name, Unchanged: known.outline.Tools[o.name], Findings: decodeFindings(known.sources[o.name].Note),
+		}
+	}
+	return reports
+}
+
+// readOffers reads the sources of one step on all processors, except for those that have not changed. Names has the
+// sources of earlier steps, and gets those of this one: two of one name in one import would remove each other's tools.
+func (c *Catalog) readOffers(ctx context.Context, all []sources.Source, names map[string]bool) []*offer {
+	known := c.knownSources(ctx)
 	offers := make([]*offer, len(all))
 	for i, src := range all {
-		if name := src.Name(); im.names[name] {
+		if name := src.Name(); names[name] {
 			offers[i] = &offer{name: name, err: &tool.Error{
 				Code: tool.Invalid, Op: "sync",
 				Msg:  fmt.Sprintf("two sources are named %q", name),
 				Hint: "rename one: a file's name is its server's name",
 			}}
 		}
-		im.names[src.Name()] = true
+		names[src.Name()] = true
 	}
 	inParallel(len(all), func() func(i int) {
 		return func(i int) {
 			if offers[i] == nil {
-				offers[i] = readIfChanged(ctx, st, all[i])
+				offers[i] = readIfChanged(ctx, known, all[i])
 			}
 		}
 	})

@@ -1,12 +1,16 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"tooldex/catalog/sources"
+	"tooldex/store"
 	"tooldex/tool"
 )
 
@@ -162,4 +166,146 @@ func TestSlim(t *testing.T) {
 			t.Errorf("vector %x has no data", h)
 		}
 	}
+}
+
+// TestImportUnchanged has a program that only imports begin with an image: what has not changed is not loaded, and
+// whatever has changed since is noticed.
+func TestImportUnchanged(t *testing.T) {
+	m, err := BuiltinModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	open := func(t *testing.T, dir string) *Catalog {
+		t.Helper()
+		c, err := Open(ctx, Options{Store: openStore(t, dir), Model: m, Slim: true, Images: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for name, test := range map[string]struct {
+		change func(t *testing.T, dir string, all []*digested) // between the imports
+		loaded bool                                            // the second time
+		asked  []int                                           // the sources that are read again
+	}{
+		"nothing": {change: func(*testing.T, string, []*digested) {}},
+		"one source": {
+			change: func(_ *testing.T, _ string, all []*digested) {
+				all[2].digest = [32]byte{9}
+				all[2].tools = all[2].tools[:1]
+			},
+			loaded: true, asked: []int{2},
+		},
+		"source without digest": {
+			change: func(_ *testing.T, _ string, all []*digested) { all[1].digest = [32]byte{} },
+			loaded: true, asked: []int{1},
+		},
+		"rules": {
+			change: func(t *testing.T, dir string, all []*digested) {
+				state := open(t, dir).loaded().sources[all[3].name]
+				state.Rules++
+				if _, err := openStore(t, dir).Write(ctx, &store.Batch{Sources: []store.SourceState{state}}); err != nil {
+					t.Fatal(err)
+				}
+				if err := saveAnew(t, dir, m); err != nil {
+					t.Fatal(err)
+				}
+			},
+			loaded: true, asked: []int{3},
+		},
+		"stored by another": {
+			change: func(t *testing.T, dir string, _ []*digested) {
+				mustSync(t, open(t, dir), &fake{name: "other", tools: []*tool.Tool{aTool("other", "x", "X.")}})
+			},
+			loaded: true, // its image is missing
+		},
+		"damage": {
+			change: func(t *testing.T, dir string, all []*digested) {
+				path := filepath.Join(dir, store.FileName)
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := []byte("Reads " + all[0].name)
+				for at := 0; ; at++ { // wherever the text lies
+					next := bytes.Index(b[at:], text)
+					if next < 0 {
+						break
+					}
+					at += next
+					b[at] = 'r'
+				}
+				if err := os.WriteFile(path, b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			},
+			loaded: true, asked: []int{0, 1, 2, 3},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			steps, all := someSteps(2)
+			first := open(t, dir)
+			if err := first.Import(ctx, slices.Values(steps), func([]Report, error) {}); err != nil {
+				t.Fatal(err)
+			}
+			if err := first.SaveImage(ctx); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range all {
+				d.asked = 0
+			}
+			test.change(t, dir, all)
+			c := open(t, dir)
+			var got []Report
+			if err := c.Import(ctx, slices.Values(steps), func(r []Report, err error) {
+				if err != nil {
+					t.Error(err)
+				}
+				got = append(got, r...)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if loaded := !c.st.Load().partial; loaded != test.loaded {
+				t.Errorf("loaded is %v, want %v", loaded, test.loaded)
+			}
+			var asked []int
+			for i, d := range all {
+				if d.asked > 0 {
+					asked = append(asked, i)
+				}
+			}
+			if d := diff(test.asked, asked); d != "" {
+				t.Errorf("sources that were read (-want +got):\n%s", d)
+			}
+			// The reports and the tools are those of a program that loads everything.
+			plain, err := Open(ctx, Options{Store: openStore(t, dir), Model: m, Slim: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []Report
+			if err := plain.Import(ctx, slices.Values(steps), func(r []Report, _ error) { want = append(want, r...) }); err != nil {
+				t.Fatal(err)
+			}
+			if len(asked) == 0 {
+				if d := diff(want, got); d != "" {
+					t.Errorf("reports (-want +got):\n%s", d)
+				}
+			}
+			if d := diff(ids(plain.Set()), ids(c.Set())); d != "" {
+				t.Errorf("tools (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// saveAnew writes the image of what a folder has stored.
+func saveAnew(t *testing.T, dir string, m Model) error {
+	t.Helper()
+	c, err := Open(context.Background(), Options{Store: openStore(t, dir), Model: m, Slim: true, Images: true})
+	if err != nil {
+		return err
+	}
+	return c.SaveImage(context.Background())
 }

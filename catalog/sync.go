@@ -84,19 +84,15 @@ func (c *Catalog) Sync(ctx context.Context, src sources.Source) (Report, error) 
 // joined, with the code it had, or Unavailable. The error of the step itself is Timeout, if ctx ended or the store
 // stayed locked, or Internal; then nothing was changed, and there are no reports.
 func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, error) {
-	return (&importing{c: c, names: map[string]bool{}}).sync(ctx, all, true)
+	return (&importing{c: c}).sync(ctx, importStep{all, c.readOffers(ctx, all, map[string]bool{})}, true)
 }
 
-// readIfChanged reads a source, unless its digest and the version of the scanner's rules are those of st.
-func readIfChanged(ctx context.Context, st *state, src sources.Source) *offer {
-	// A source with a digest is not read if nothing can come out differently: neither its tools nor the rules of the
-	// scanner have changed, and the last reading succeeded.
+// readIfChanged reads a source, unless it is known and unchanged.
+func readIfChanged(ctx context.Context, known knownSources, src sources.Source) *offer {
 	var digest [32]byte
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
-		stored, known := st.sources[src.Name()]
-		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} &&
-			stored.Rules == st.trust.RulesVersion(src.Name()) {
+		if known.isUnchanged(src.Name(), digest) {
 			return &offer{name: src.Name(), digest: digest, same: true}
 		}
 	}

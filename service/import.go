@@ -1,8 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -124,8 +126,8 @@ func (x *ServerImport) each(ctx context.Context, skip map[string]error, progress
 // A step of an import of files ends with the file that reaches one of these. Few steps are fast, but lose more when the
 // program is stopped, and need more memory.
 const (
-	stepBytes   = 4 << 20
-	stepSources = 1000
+	stepBytes = 4 << 20
+	stepFiles = 1000
 )
 
 // ImportFiles imports the content of files, folders and archives, as sources.OpenFiles lists them: tools, then
@@ -139,15 +141,24 @@ func (s *Service) ImportFiles(ctx context.Context, paths []string, done func(err
 		return nil
 	}
 	defer func() { _ = files.Close() }() // they are only read from
-	r := &fileReader{files: files, failed: func(err error) { done(err) }, progress: s.o.Progress}
-	if err := s.Catalog.Import(ctx, r.steps(), func(reports []catalog.Report, err error) { done(err, reports...) }); err != nil {
+	files.Known = s.Catalog.KnownDigest
+	var one sync.Mutex // done is called for files that cannot be read while what others hold is stored
+	calm := func(err error, reports ...catalog.Report) {
+		one.Lock()
+		defer one.Unlock()
+		done(err, reports...)
+	}
+	r := &fileReader{files: files, failed: func(err error) { calm(err) }, progress: s.o.Progress}
+	r.servers = map[string]upstream.Server{}
+	err = s.Catalog.Import(ctx, r.steps(), func(reports []catalog.Report, err error) { calm(err, reports...) })
+	if err != nil {
 		done(err)
 	}
 	for _, o := range r.overlays {
 		report, err := s.Catalog.ApplyOverlay(ctx, o)
 		done(err, report)
 	}
-	return r.servers
+	return slices.SortedFunc(maps.Values(r.servers), func(a, b upstream.Server) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // fileReader reads files step by step, and collects what they hold beside tools.
@@ -156,36 +167,31 @@ type fileReader struct {
 	failed   func(error)
 	progress Progress
 	overlays []*sources.Overlay
-	servers  []upstream.Server
+	servers  map[string]upstream.Server // by name; the last of a name counts
 }
 
 // steps returns the sources of the files, as many at a time as an import is to store in one step.
 func (r *fileReader) steps() iter.Seq[[]sources.Source] {
 	return func(yield func([]sources.Source) bool) {
-		var step []sources.Source
-		bytes := 0
-		for i := range r.files.Len() {
-			content, n, err := r.files.Read(i)
-			if err != nil {
-				r.failed(err)
-				continue
+		for read, batch := range r.files.Batches(stepBytes, stepFiles) {
+			var step []sources.Source
+			for _, file := range batch {
+				if file.Err != nil {
+					r.failed(file.Err)
+					continue
+				}
+				if file.Overlay != nil {
+					r.overlays = append(r.overlays, file.Overlay)
+				}
+				for _, one := range file.Servers {
+					r.servers[one.Name] = one
+				}
+				step = append(step, file.Sources...)
 			}
-			if content.Overlay != nil {
-				r.overlays = append(r.overlays, content.Overlay)
-			}
-			r.servers = MergeServers(r.servers, content.Servers)
-			step, bytes = append(step, content.Sources...), bytes+n
-			if bytes < stepBytes && len(step) < stepSources {
-				continue
-			}
-			if !yield(step) {
+			if len(step) > 0 && !yield(step) {
 				return
 			}
-			r.progress("importing files", i+1, r.files.Len())
-			step, bytes = nil, 0
-		}
-		if len(step) > 0 {
-			yield(step)
+			r.progress("importing files", read, r.files.Len())
 		}
 	}
 }

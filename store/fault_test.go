@@ -306,6 +306,10 @@ func TestAnyFlippedBit(t *testing.T) {
 			continue
 		}
 		snap, err := st.Load(context.Background(), View{Model: fixtureModel, Knowledge: "7"})
+		outline, errOutline := st.Outline(context.Background(), View{Model: fixtureModel, Knowledge: "7"})
+		if (err != nil || len(snap.Damaged) > 0) != (errOutline != nil || outline.Damaged) {
+			t.Fatalf("bit flipped in byte %d: Load says %v, Outline %v", off, err, errOutline)
+		}
 		if err != nil || len(snap.Damaged) > 0 {
 			noticed++
 			continue

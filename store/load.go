@@ -73,10 +73,7 @@ func (s *Store) LoadMoving(ctx context.Context, v View, move func(part []Record)
 		snap.readCounters(tx)
 		snap.readTools(tx, move)
 		snap.readRest(tx)
-		// These are read when they are needed; here they are only verified.
-		for _, name := range []string{bucketPreferences, string(learnedBucket), string(countBucket)} {
-			snap.readBucket(tx, name, name, func([]byte, []byte) error { return nil })
-		}
+		snap.checkNotes(tx)
 		snap.readVectors(tx, v)
 		snap.readValues(tx.Bucket([]byte(bucketAnalyses)).Bucket(knowledgeKey(v.Knowledge)), "analysis",
 			func(k, payload []byte) error {

@@ -7,18 +7,27 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
-// Files are the files that an import reads, one by one, so that memory does not grow with their number. Close them
-// after use. They are for one goroutine. Archives stay open until Close; their entries are read one at a time.
+// Files are the files that an import reads, some at a time, so that memory does not grow with their number. Close them
+// after use. Archives stay open until Close.
 type Files struct {
+	// Known returns the digest that is stored of a source whose tools need not be read again while that is its digest;
+	// false if they must be read. A file is not parsed if the source that is named after it is known and the file still
+	// has nothing but what that digest is of. Nil knows no source. It is called on several goroutines.
+	Known func(source string) (digest [32]byte, ok bool)
+
 	list []input
 	zips []*zip.ReadCloser
 }
@@ -125,29 +134,115 @@ func isZip(name string) bool { return strings.EqualFold(filepath.Ext(name), ".zi
 // Len returns the number of files.
 func (f *Files) Len() int { return len(f.list) }
 
-// Read reads file i as ReadFile does, and returns also how many bytes it had.
-func (f *Files) Read(i int) (*Content, int, error) {
-	in := f.list[i]
+// FileContent is what a file holds, or why it cannot be read.
+type FileContent struct {
+	*Content
+	Err error
+}
+
+// Batches reads all files as ReadFile does, in their order, and those of one batch on all processors. A batch ends with
+// the file that reaches so many bytes or files. With each batch comes how many files are read by then.
+func (f *Files) Batches(bytes int64, files int) iter.Seq2[int, []FileContent] {
+	return func(yield func(int, []FileContent) bool) {
+		for start := 0; start < len(f.list); {
+			end, size := start, int64(0)
+			for end < len(f.list) && size < bytes && end-start < files {
+				size += f.list[end].size()
+				end++
+			}
+			if !yield(end, f.readBatch(f.list[start:end])) {
+				return
+			}
+			start = end
+		}
+	}
+}
+
+// readBatch reads some files on all processors.
+func (f *Files) readBatch(list []input) []FileContent {
+	out := make([]FileContent, len(list))
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+	)
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				out[i].Content, out[i].Err = f.read(list[i])
+			}
+		})
+	}
+	group.Wait()
+	return out
+}
+
+// size returns how many bytes a file has, as far as that is known before it is read.
+func (in input) size() int64 {
+	if in.entry != nil {
+		return int64(min(in.entry.UncompressedSize64, MaxFile)) // what an archive says of itself may be wrong
+	}
+	info, err := os.Stat(in.path)
+	if err != nil {
+		return 0 // reading it reports the error
+	}
+	return info.Size()
+}
+
+// read reads one file.
+func (f *Files) read(in input) (*Content, error) {
 	if in.entry == nil {
-		return readFile(in.path)
+		return readFile(in.path, f.parse)
 	}
 	name := in.path + string(filepath.Separator) + filepath.FromSlash(in.entry.Name)
 	data, err := readEntry(in.entry)
 	switch {
 	case err != nil:
-		return nil, 0, &tool.Error{
+		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + name,
 			Hint: "pack the archive again", Err: err,
 		}
 	case len(data) > MaxFile:
-		return nil, 0, (&document{path: name}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",
+		return nil, (&document{path: name}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",
 			MaxFile)
 	}
-	content, err := Parse(name, data)
+	content, err := f.parse(name, data)
 	if err == nil {
 		content.setPath(in.path)
 	}
-	return content, len(data), err
+	return content, err
+}
+
+// parse is Parse, except for a file whose only source is known: that one is parsed when it is asked for its tools.
+func (f *Files) parse(path string, data []byte) (*Content, error) {
+	d := newDocument(path, data)
+	if src := f.knownSource(d); src != nil {
+		return &Content{Sources: []Source{src}}, nil
+	}
+	return d.parse()
+}
+
+// knownSource returns the source that a file is known to consist of, without parsing the file; nil if it may have
+// anything else.
+func (f *Files) knownSource(d *document) *File {
+	if f.Known == nil {
+		return nil
+	}
+	digest, ok := f.Known(d.baseName())
+	if !ok {
+		return nil
+	}
+	src := &File{name: d.baseName(), data: [][]byte{d.data}, alone: d.kind()}
+	if src.Digest() != digest {
+		return nil
+	}
+	src.parse = func() ([]*tool.Tool, []sanitize.Finding, error) {
+		content, err := d.parse()
+		if err != nil {
+			return nil, nil, err
+		}
+		return content.Sources[0].(*File).parse() // its digest says that it is the only one
+	}
+	return src
 }
 
 // readEntry reads at most MaxFile+1 bytes of an entry.

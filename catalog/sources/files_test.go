@@ -58,21 +58,22 @@ func pack(t *testing.T, path string, files map[string]string) {
 // found reads all files and returns the IDs of their tools, in order.
 func found(t *testing.T, f *sources.Files) (ids []tool.ID) {
 	t.Helper()
-	for i := range f.Len() {
-		content, n, err := f.Read(i)
-		if err != nil {
-			t.Fatal(err)
+	for _, batch := range f.Batches(1<<20, 3) {
+		if len(batch) > 3 {
+			t.Errorf("a batch has %d files", len(batch))
 		}
-		if n == 0 {
-			t.Errorf("file %d has no bytes", i)
-		}
-		for _, src := range content.Sources {
-			tools, err := src.Tools(context.Background())
-			if err != nil {
-				t.Fatal(err)
+		for _, content := range batch {
+			if content.Err != nil {
+				t.Fatal(content.Err)
 			}
-			for _, one := range tools {
-				ids = append(ids, one.ID())
+			for _, src := range content.Sources {
+				tools, err := src.Tools(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, one := range tools {
+					ids = append(ids, one.ID())
+				}
 			}
 		}
 	}
@@ -119,8 +120,10 @@ func TestOpenFilesRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.Read(0); tool.CodeOf(err) != tool.Invalid {
-		t.Errorf("reading a missing file gives %v", err)
+	for _, batch := range f.Batches(1, 1) {
+		if tool.CodeOf(batch[0].Err) != tool.Invalid {
+			t.Errorf("reading a missing file gives %v", batch[0].Err)
+		}
 	}
 }
 

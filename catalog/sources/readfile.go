@@ -28,20 +28,22 @@ type Content struct {
 // of Codex, or a .jsonl file with a tool on each line. It decides by the content which it is, and by the extension only
 // for the last two. The error is Invalid, and names the file and, where one is at fault, the line.
 func ReadFile(path string) (*Content, error) {
-	content, _, err := readFile(path)
-	return content, err
+	return readFile(path, Parse)
 }
 
-// readFile is ReadFile, and returns also how many bytes the file had.
-func readFile(path string) (*Content, int, error) {
+// readFile is ReadFile with another function in place of Parse.
+func readFile(path string, parse func(path string, data []byte) (*Content, error)) (*Content, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxFile {
-		return nil, 0, (&document{path: path}).invalidAt(0, nil, "split it", "has %d bytes, at most %d are read",
+		return nil, (&document{path: path}).invalidAt(0, nil, "split it", "has %d bytes, at most %d are read",
 			info.Size(), MaxFile)
 	}
-	data, err := readMost(path)
+	var data []byte
+	if err == nil {
+		data, err = readMost(path, info.Size())
+	}
 	if err == nil && len(data) > MaxFile { // a device, or a file that grows
-		return nil, 0, (&document{path: path}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",
+		return nil, (&document{path: path}).invalidAt(0, nil, "split it", "has more than %d bytes, no more are read",
 			MaxFile)
 	}
 	if err != nil {
@@ -49,13 +51,13 @@ func readFile(path string) (*Content, int, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			hint = "check the path"
 		}
-		return nil, 0, &tool.Error{Code: tool.Invalid, Op: "read file", Msg: "cannot read " + path, Hint: hint, Err: err}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read file", Msg: "cannot read " + path, Hint: hint, Err: err}
 	}
-	content, err := Parse(path, data)
+	content, err := parse(path, data)
 	if err == nil {
 		content.setPath(path)
 	}
-	return content, len(data), err
+	return content, err
 }
 
 // setPath notes which file the sources were read from.
@@ -71,20 +73,49 @@ func (c *Content) setPath(path string) {
 	}
 }
 
-// readMost reads at most MaxFile+1 bytes of a file, so that the caller can detect one that is too large.
-func readMost(path string) ([]byte, error) {
+// readMost reads at most MaxFile+1 bytes of a file, so that the caller can detect one that is too large. Size is how
+// many it seems to have.
+func readMost(path string, size int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, MaxFile+1))
+	var b bytes.Buffer
+	b.Grow(int(size) + bytes.MinRead) // room to find the end without growing once more
+	_, err = b.ReadFrom(io.LimitReader(f, MaxFile+1))
+	return b.Bytes(), err
 }
 
 // Parse is ReadFile for content that is already in memory. It keeps data, which must not be changed. The base name of
 // path, without its extension, is the server of tools that name none.
-func Parse(path string, data []byte) (*Content, error) {
-	d := &document{path: path, data: bytes.TrimPrefix(data, []byte("\ufeff"))}
+func Parse(path string, data []byte) (*Content, error) { return newDocument(path, data).parse() }
+
+// newDocument returns a file that is not parsed yet.
+func newDocument(path string, data []byte) *document {
+	return &document{path: path, data: bytes.TrimPrefix(data, []byte("\ufeff"))}
+}
+
+// parse parses the file, and notes whether a source is all that it has.
+func (d *document) parse() (*Content, error) {
+	content, err := d.parseKind()
+	if err != nil {
+		return nil, err
+	}
+	if len(content.Sources) == 1 && content.Overlay == nil && len(content.Servers) == 0 {
+		if f, ok := content.Sources[0].(*File); ok {
+			f.alone, f.data = d.kind(), [][]byte{d.data}
+		}
+	}
+	return content, nil
+}
+
+// kind returns what decides beside the content how a file is parsed, in the form in which it is part of digests.
+func (d *document) kind() string { return "alone" + strings.ToLower(filepath.Ext(d.path)) + "\x00" }
+
+// parseKind parses the file as what its name and its content show it to be.
+func (d *document) parseKind() (*Content, error) {
+	path := d.path
 	if !utf8.Valid(d.data) && bytes.IndexByte(d.data[:min(len(d.data), 4)], 0) >= 0 {
 		return nil, d.invalidAt(0, nil, "save it as UTF-8", "is not text in UTF-8")
 	}

@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"crypto/sha256"
+	"sync"
 
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
@@ -28,7 +29,11 @@ type File struct {
 	name  string
 	path  string   // of the file, absolute; "" for one that is only in memory
 	data  [][]byte // what its digest is of: the whole file, or its lines of it
+	alone string   // of a file that has nothing else, neither another server nor an overlay: its kind, see document.kind
 	parse func() ([]*tool.Tool, []sanitize.Finding, error)
+
+	digest sync.Once
+	sum    [32]byte // the digest, once it was asked for
 }
 
 // Name returns the server's name.
@@ -52,12 +57,17 @@ func (f *File) Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, erro
 }
 
 // Digest returns a digest of the server's name and the whole file, or its lines of a .jsonl file. A change to one
-// server of a file therefore makes the catalogue compare all of them.
+// server of a file therefore makes the catalogue compare all of them. The digest of a file that has nothing else says
+// so: whoever finds it stored knows what the file holds without parsing it.
 func (f *File) Digest() [32]byte {
-	h := sha256.New()
-	h.Write([]byte(cleaning + "\x00" + f.name + "\x00"))
-	for _, part := range f.data {
-		h.Write(part)
-	}
-	return [32]byte(h.Sum(nil))
+	f.digest.Do(func() {
+		h := sha256.New()
+		h.Write([]byte(cleaning + "\x00" + f.name + "\x00"))
+		h.Write([]byte(f.alone))
+		for _, part := range f.data {
+			h.Write(part)
+		}
+		h.Sum(f.sum[:0])
+	})
+	return f.sum
 }

@@ -12,7 +12,6 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/config"
-	"tooldex/enrich"
 	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
@@ -184,7 +183,6 @@ func reportLine(r catalog.Report) string {
 
 // printReports prints the reports as JSON or YAML if that is the format, and returns all errors, joined.
 func (im *importer) printReports() error {
-	const manyUnfamiliar = 5 // worth a line
 	if im.app.format != "table" {
 		if im.reports == nil {
 			im.reports = []catalog.Report{}
@@ -192,8 +190,6 @@ func (im *importer) printReports() error {
 		if err := im.app.print(im.reports, nil); err != nil {
 			return err
 		}
-	} else if n := len(enrich.New(im.stack.Catalog).Unfamiliar(0)); n >= manyUnfamiliar {
-		fmt.Fprintf(im.app.stderr, "search recognises %d tools poorly: tooldex enrich has your agent write search phrases for them\n", n)
 	}
 	return errors.Join(im.errs...)
 }
