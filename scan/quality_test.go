@@ -308,11 +308,11 @@ with few examples; false alarms are guidance to models about other people's data
 const resultsHead = `
 ## Results of tools
 
-Results are judged by fewer rules, since pages, mails and programs speak of commands and keys. Beside the rules, each sentence is held
+Results are judged by fewer rules, since pages, mails and programs mention commands and keys. Beside the rules, each sentence is held
 against the passages under ` + "`scan/result-examples`" + `, hostile ones and honest ones that look alike. With a fifth of these passages
 held out, and before the plainest orders were added to them, 56 % of the hostile ones were found in an ordinary page (4 % by the rules
 alone), and 4 % of the honest ones had a finding. Of 1,903 documents, the readme files, manuals, licences and release notes of npm and
-Debian packages, 19 have one (10 by the rules alone); several of them are manuals of one package that speaks of "agents".
+Debian packages, 19 have one (10 by the rules alone); several of them are manuals of one package that mentions "agents".
 
 The *blind* set has whole results: pages, mails, issues, logs and programs. In each attack one hostile passage is hidden among ordinary
 text; half of the honest ones quote or resemble attacks. Its author knew neither the rules nor the examples, and no text of it was read,

@@ -221,7 +221,7 @@ func writeKinds(b *strings.Builder, e evaluation) {
 		b.WriteString("\n")
 	}
 	if n := hybrid.None; n != nil && n.All != nil && n.All.Confident != nil && n.Confident != nil && n.All.AUROC != nil {
-		fmt.Fprintf(b, "\nOf %d requests that no tool serves, hybrid search was confident about %s; of the others, about %s. By its first score the two are told apart with AUROC %s.\n",
+		fmt.Fprintf(b, "\nOf %d requests that no tool serves, hybrid search was confident about %s; of the others, about %s. The first score separates the two with AUROC %s.\n",
 			n.All.Queries, figure(*n.All.Confident), figure(*n.Confident), figure(*n.All.AUROC))
 	}
 	b.WriteString("\n")
