@@ -93,7 +93,7 @@ const (
 // that a permission hides are never looked at, so that advice cannot reveal them.
 func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []tool.Excluded {
 	var out []tool.Excluded
-	if f := &a.query.Filter; markExcluded(a.snap.Set(), f, s) {
+	if f := &a.query.Filter; markExcluded(e.factsOf(a.snap.Set()), f, s) {
 		might := e.findExcluded(a, full, r, s)
 		for _, why := range []string{whyServers, whyCategories, whyReadOnly, whyDisabled} {
 			if u, ok := describeExcluded(why, f, might); ok {
@@ -110,8 +110,11 @@ func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []
 }
 
 // markExcluded fills s.excluded with what only the caller's own choices leave out, and reports whether there is any.
-func markExcluded(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
-	for i, t := range set.All() {
+func markExcluded(facts *setFacts, f *tool.Filter, s *scratch) (any bool) {
+	if s.wide && facts.all {
+		return false
+	}
+	for i, t := range facts.set.All() {
 		// Allow is the permission of the caller; the rest of the filter is the caller's choice.
 		s.excluded[i] = !s.allowed[i] && (f.Allow == nil || f.Allow(t))
 		any = any || s.excluded[i]
@@ -205,10 +208,7 @@ func (e *Engine) unreadServers(why string, a request, terms []string, s *scratch
 	if e.o.Servers == nil || f.Allow != nil {
 		return u, false
 	}
-	have := map[string]bool{}
-	for _, t := range a.snap.Set().All() {
-		have[t.Server] = true
-	}
+	have := e.factsOf(a.snap.Set()).servers()
 	for _, st := range e.o.Servers.Status() {
 		matches := st.State == upstream.Failed || st.State == upstream.Configured
 		if why == whyReading {

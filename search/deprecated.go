@@ -11,28 +11,17 @@ import (
 // deprecatedFactor multiplies the score of a deprecated tool.
 const deprecatedFactor = .94
 
-// deprecations are the enabled deprecated tools of a set, with the tools that replace them.
-type deprecations struct {
-	set  *tool.Set
-	list []deprecation
-}
-
 // deprecation is a deprecated tool, and the tool that its server names in its place, -1 if that is not known.
 type deprecation struct{ old, replacement int }
 
-// deprecationsOf returns the deprecations of a set. The engine remembers those of the last one.
-func (e *Engine) deprecationsOf(set *tool.Set) []deprecation {
-	if d := e.deprecated.Load(); d != nil && d.set == set {
-		return d.list
-	}
-	d := &deprecations{set: set}
+// findDeprecations returns the enabled deprecated tools of a set, with the tools that replace them.
+func findDeprecations(set *tool.Set) (out []deprecation) {
 	for i, t := range set.All() {
 		if t.Deprecated != "" && !t.Disabled {
-			d.list = append(d.list, deprecation{i, replacementOf(set, t)})
+			out = append(out, deprecation{i, replacementOf(set, t)})
 		}
 	}
-	e.deprecated.Store(d)
-	return d.list
+	return out
 }
 
 // replacementVerbs are words behind which a message names a tool even where it is written like an ordinary word.

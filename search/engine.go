@@ -52,8 +52,8 @@ type Servers interface{ Status() []upstream.Status }
 type Engine struct {
 	o Options
 	// of *scratch; a search has one for itself
-	scratch    sync.Pool
-	deprecated atomic.Pointer[deprecations] // of the set that was searched last
+	scratch sync.Pool
+	facts   atomic.Pointer[setFacts] // of the set that was searched last
 }
 
 // New returns an Engine, which is ready as soon as Lookup has a snapshot.
@@ -100,7 +100,7 @@ func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
 	s.resizeFor(snap.Len())
-	s.markAllowed(snap.Set(), &q.Filter)
+	s.markAllowed(e.factsOf(snap.Set()), &q.Filter)
 	// Without limits on the caller every tool is permitted, which needs no list.
 	if q.Filter.Allow != nil {
 		s.markPermitted(snap.Set(), q.Filter.Allow)

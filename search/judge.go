@@ -32,7 +32,7 @@ func (e *Engine) Judge(ctx context.Context, text string, n int) (*Judgement, err
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
 	s.resizeFor(snap.Len())
-	s.markAllowed(snap.Set(), &q.Filter)
+	s.markAllowed(e.factsOf(snap.Set()), &q.Filter)
 	r, err := e.rankTools(ctx, request{snap: snap, query: &q, text: needs[0]}, s)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
 	s.resizeFor(snap.Len())
-	s.markAllowed(snap.Set(), &q.Filter)
+	s.markAllowed(e.factsOf(snap.Set()), &q.Filter)
 	r, err := e.scoreTools(ctx, snap, q.Mode, e.expandText(needs[0]), s)
 	if err != nil {
 		return nil, err

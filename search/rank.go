@@ -32,11 +32,12 @@ type scratch struct {
 	lifts                      []float32 // what use added to fused; empty where nothing can be learned
 	best                       []float32 // fused, of the sentence that a tool serves best
 	whole                      []float32 // fused, of the request whose parts are ranked
-	allowed                    []bool
-	wide                       bool   // all enabled tools are allowed, and no others
-	ranked                     []bool // the same with only the best of each family
-	excluded                   []bool // what only the caller's own choices leave out
-	permitted                  []bool // what a caller with limited permissions may know of; valid only if limited
+	allowed                    []bool    // matching, or those of setFacts: not to be changed
+	matching                   []bool    // what passes the filter of a search that is not wide
+	wide                       bool      // all enabled tools are allowed, and no others
+	ranked                     []bool    // the same with only the best of each family
+	excluded                   []bool    // what only the caller's own choices leave out
+	permitted                  []bool    // what a caller with limited permissions may know of; valid only if limited
 	limited                    bool
 	// how many are permitted
 	among       int
@@ -57,23 +58,22 @@ func (s *scratch) resizeFor(n int) {
 	if cap(s.words) < n {
 		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n),
 			make([]float32, n)
-		s.allowed, s.ranked, s.excluded = make([]bool, n), make([]bool, n), make([]bool, n)
+		s.matching, s.ranked, s.excluded = make([]bool, n), make([]bool, n), make([]bool, n)
 	}
 	s.words, s.own, s.cosines, s.fused = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n]
-	s.allowed, s.ranked, s.excluded = s.allowed[:n], s.ranked[:n], s.excluded[:n]
+	s.matching, s.ranked, s.excluded = s.matching[:n], s.ranked[:n], s.excluded[:n]
 	s.failed, s.limited = nil, false
 }
 
-// markAllowed sets s.allowed[i] where tool i passes the filter.
-func (s *scratch) markAllowed(set *tool.Set, f *tool.Filter) {
+// markAllowed sets s.allowed, where tool i is true if it passes the filter.
+func (s *scratch) markAllowed(facts *setFacts, f *tool.Filter) {
 	s.wide = len(f.Servers)+len(f.Categories) == 0 && !f.ReadOnly && !f.Disabled && f.Allow == nil
 	if s.wide {
-		for i, t := range set.All() {
-			s.allowed[i] = !t.Disabled
-		}
+		s.allowed = facts.enabled
 		return
 	}
-	for i, t := range set.All() {
+	s.allowed = s.matching
+	for i, t := range facts.set.All() {
 		s.allowed[i] = f.Match(t)
 	}
 }
@@ -151,7 +151,7 @@ func (e *Engine) rankTools(ctx context.Context, a request, s *scratch) (*ranking
 	e.addLearned(a, r, s)
 	s.named = namedTools(a.snap.Set(), a.text, s.named[:0])
 	r.exact = s.addExactBonus()
-	s.lowerDeprecated(e.deprecationsOf(a.snap.Set()), a.text)
+	s.lowerDeprecated(e.factsOf(a.snap.Set()).deprecations(), a.text)
 	depth := max(a.query.Limit, leastDepth)
 	if a.keepScores || a.whole != nil {
 		depth = max(depth, siblingDepth)

@@ -22,27 +22,37 @@ const (
 // a hidden name and for an invented one. isServer reports whether a server without tools may be named all the same, as
 // one whose tools are not known yet; nil for none.
 func FilterNames(set *tool.Set, f *tool.Filter, isServer func(name string) bool) error {
-	if len(f.Servers) > 0 {
-		servers := existingNames(set, f, func(t *tool.Tool) string { return t.Server })
-		for _, name := range f.Servers {
-			if !servers[name] && (isServer == nil || !isServer(name)) {
-				return unknownName("server", name, servers)
-			}
+	for _, name := range f.Servers {
+		if !hasServer(set, f, name) && (isServer == nil || !isServer(name)) {
+			return unknownName("server", name, existingNames(set, f, func(t *tool.Tool) string { return t.Server }))
 		}
 	}
-	if len(f.Categories) > 0 {
-		categories := existingNames(set, f, func(t *tool.Tool) string { return cmp.Or(t.Category, "other") })
-		for _, name := range f.Categories {
-			if categories[name] {
-				continue
-			}
-			same := func(other string) bool { return strings.EqualFold(other, name) }
-			if !slices.ContainsFunc(slices.Collect(maps.Keys(categories)), same) {
-				return unknownName("category", name, categories)
-			}
+	categoryOf := func(t *tool.Tool) string { return cmp.Or(t.Category, "other") }
+	for _, name := range f.Categories {
+		if !slices.ContainsFunc(set.All(), func(t *tool.Tool) bool {
+			return strings.EqualFold(categoryOf(t), name) && (f.Allow == nil || f.Allow(t))
+		}) {
+			return unknownName("category", name, existingNames(set, f, categoryOf))
 		}
 	}
 	return nil
+}
+
+// hasServer reports whether the caller may know of a tool of a server. The tools of one server follow each other.
+func hasServer(set *tool.Set, f *tool.Filter, name string) bool {
+	all := set.All()
+	first, _ := slices.BinarySearchFunc(all, tool.MakeID(name, ""), func(t *tool.Tool, id tool.ID) int {
+		return cmp.Compare(t.ID(), id)
+	})
+	for _, t := range all[first:] {
+		if t.Server != name {
+			break
+		}
+		if f.Allow == nil || f.Allow(t) {
+			return true
+		}
+	}
+	return false
 }
 
 // existingNames returns the names of all tools that the caller may know of, disabled ones included.
