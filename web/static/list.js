@@ -1,5 +1,5 @@
-// A list of any length of which only the rows in sight are elements. Rows may differ in height, as long as their height is known
-// before they are made.
+// A list of any length of which only the rows in sight are elements. The height of a row must be known before it is
+// made.
 
 import { h } from './dom.js';
 

@@ -39,9 +39,9 @@ export function toolsView(host, params) {
   let current = '';
 
   // The address holds the search and the open tool, so that a reload shows the same.
-  let handled = location.hash; // the address that this view shows
+  let handled = location.hash; // what this view shows
   const address = later(200, () => {
-    // A link may have changed the address a moment ago, and its event is still to come: the link counts.
+    // A link counts whose event is still to come.
     if (!split.isConnected || location.hash !== handled) return;
     const p = new URLSearchParams();
     if (q.value.trim()) p.set('q', q.value.trim());
