@@ -87,13 +87,14 @@ soaked: ## the part of make check: two minutes of load and faults
 	$(GO) build -o bin/soaked ./cmd/tooldex
 	$(call tool,soak) -bin bin/soaked -time 2m
 
-soak: build ## load and faults for SOAKTIME, KILLS kills, RUNS random runs of the store, four processes for TOGETHER; writes docs/soak.md and docs/deaths.md
+soak: build ## load and faults for SOAKTIME, KILLS kills, RUNS random runs of the store, four processes for TOGETHER, 100,000 questions about what others may see; writes docs/soak.md and docs/deaths.md
 	$(call tool,soak) -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
 	@echo "At commit $$(git describe --always --dirty), on $$(date -u +%F):" | tee bin/deaths.log >bin/together.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS) >>bin/deaths.log
 	$(GO) test ./store -count 1 -timeout 4h -v -run '^TestModel$$' -runs $(RUNS) >>bin/deaths.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
+	TOOLDEX_SOAK=1 $(GO) test ./serve -count 1 -timeout 4h -v -run '^(TestPermissions|TestTenants|TestManyTenants)$$'
 
 mutants: ## remove the protections of tools/mutants one by one, and run the tests that must notice; writes docs/mutants.md
 	$(call tool,mutants) -out docs/mutants.md

@@ -31,8 +31,8 @@ type Options struct {
 	// Watch calls it, one at a time. Nil means that nobody is notified.
 	Ended func(key string)
 	// Refused is called for each request (kind "requests") and call ("calls", "concurrent") that the quota of a token does
-	// not permit. Nil means that nobody is notified.
-	Refused func(who Principal, kind string)
+	// not permit, with the view that the token grants. Nil means that nobody is notified.
+	Refused func(who Principal, view View, kind string)
 	// Logger receives tokens that end, and errors of reading the file; nil means no log.
 	Logger *slog.Logger
 }
@@ -271,10 +271,10 @@ func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 			h.over = false
 		}
 		if !ok {
-			who := t.principalOf()
+			who, view := t.principalOf(), t.View
 			h.quota = newQuota(t.Limits, func(kind string) {
 				if g.o.Refused != nil {
-					g.o.Refused(who, kind)
+					g.o.Refused(who, view, kind)
 				}
 			})
 		}

@@ -17,7 +17,7 @@ import (
 
 // gatedQuota returns the quota that a gate grants a token of a file, and a function that changes the limits in the
 // file.
-func gatedQuota(t *testing.T, limits string, refused func(Principal, string)) (quota func() *Quota, change func(string)) {
+func gatedQuota(t *testing.T, limits string, refused func(Principal, View, string)) (quota func() *Quota, change func(string)) {
 	t.Helper()
 	file := File{filepath.Join(t.TempDir(), "tokens.yaml")}
 	write := func(limits string) {
@@ -63,7 +63,7 @@ func TestQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := map[string]int{}
 		quota, change := gatedQuota(t, "requestsPerMinute: 6, callsPerMinute: 3, concurrentCalls: 2",
-			func(who Principal, kind string) { refused[who.Name+" "+kind]++ })
+			func(who Principal, _ View, kind string) { refused[who.Name+" "+kind]++ })
 		for i := range 6 {
 			if err := quota().Request(); err != nil {
 				t.Errorf("request %d: %v", i, err)

@@ -11,6 +11,7 @@ import (
 type Config struct {
 	DataDir    string // "" if the platform has no place for it and nothing names one
 	Store      string // the address of a database; "" for the file in DataDir
+	Tenant     string // whose tools and servers commands are about; "" for the home tenant
 	Output     string // table, json or yaml
 	LogLevel   string // debug, info, warn or error
 	LogFormat  string // text or json
@@ -65,7 +66,8 @@ type Serve struct {
 	MaxResult int    // tokens of a tool's result that a model gets at once; 0 for all
 	// AnswerWithin is the number of seconds after which a call over MCP is answered with an error; 0 for no bound.
 	AnswerWithin int
-	MaxSessions  int      // open MCP sessions over HTTP
+	MaxSessions  int      // open MCP sessions over HTTP, of each tenant
+	MaxTenants   int      // tenants that are open at once, beside the home tenant
 	Follows      []string // clients that list again when the list changes
 	Always       []string // tools that are always listed
 	Summary      string   // what search_tools says of the catalogue; "" for its servers and categories

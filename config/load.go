@@ -231,6 +231,12 @@ func (l *Loader) applyLayers(f *file) (*Config, map[string]Origin, error) {
 			"the audit log is required, and turned off", "set TOOLDEX_AUDIT=true, or TOOLDEX_AUDIT_REQUIRED=false",
 		}
 	}
+	if bad := c.checkTenants(); bad != nil {
+		return c, origins, cmp.Or(first, bad)
+	}
+	if c.Tenant != "" {
+		c = c.ForTenant(c.Tenant)
+	}
 	return c, origins, first
 }
 

@@ -52,3 +52,12 @@ func HomeDir(getenv func(string) string) string {
 	}
 	return getenv("HOME")
 }
+
+// TokensFile returns the path of the file of tokens: the configured one, or tokens.yaml in the data directory; "" if
+// there is no data directory.
+func (c *Config) TokensFile() string {
+	if c.Serve.TokensFile != "" || c.DataDir == "" {
+		return c.Serve.TokensFile
+	}
+	return filepath.Join(c.DataDir, "tokens.yaml")
+}

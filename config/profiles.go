@@ -35,6 +35,8 @@ type Profile struct {
 	Confirm       string   `yaml:"confirm,omitempty"`
 	ConfirmTools  []string `yaml:"confirmTools,omitempty"`
 	ConfirmExcept []string `yaml:"confirmExcept,omitempty"`
+	// Tenant is the tenant of the database whose tools the profile has; "" for the home tenant.
+	Tenant string `yaml:"tenant,omitempty"`
 }
 
 // profileName matches what can be a part of a URL without any escape.
@@ -108,7 +110,7 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + sanitize.YAMLMistake(err),
 			Err:  err,
-			Hint: "a profile has mode, servers, tools, hidden, always, summary, confirm, confirmTools and confirmExcept",
+			Hint: "a profile has mode, servers, tools, hidden, always, summary, confirm, confirmTools, confirmExcept and tenant",
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
@@ -124,6 +126,9 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 		case p.Confirm != "" && !slices.Contains(ConfirmModes(), p.Confirm):
 			msg = fmt.Sprintf("profile %s: confirm cannot be %q", name, p.Confirm)
 			hint = "use " + joinChoices(ConfirmModes())
+		case p.Tenant != "" && !tenantName.MatchString(p.Tenant):
+			msg = fmt.Sprintf("profile %s: a tenant cannot be named %q", name, p.Tenant)
+			hint = tenantHint
 		case p.Mode != "" && !IsMode(p.Mode):
 			msg = fmt.Sprintf("profile %s: unknown mode %q", name, p.Mode)
 			hint = "use " + joinChoices(Modes())

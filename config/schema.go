@@ -182,6 +182,7 @@ func profileSchema() schema {
 			ConfirmModes()...),
 		"confirmTools":  listOf("string", "further tools that need it, by patterns"),
 		"confirmExcept": listOf("string", "tools that need none, by patterns"),
+		"tenant":        stringOf("the tenant of the database whose tools it has; that of store if it is left out"),
 	}
 	out := objectSchema("", nil)
 	for f := range reflect.TypeFor[Profile]().Fields() {

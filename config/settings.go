@@ -86,6 +86,10 @@ func commonSettings() []Setting {
 			About: "a PostgreSQL database to keep tools in, as postgres://USER@HOST/DATABASE; without it, a file in dataDir",
 		},
 		{
+			Key: "tenant", Env: "TOOLDEX_TENANT", Flag: "tenant",
+			About: "the tenant of the database whose tools and servers commands are about; without it, that of store",
+		},
+		{
 			Key: "output", Env: "TOOLDEX_OUTPUT", Flag: "output", Default: "table",
 			Choices: []string{"table", "json", "yaml"}, About: "how answers are printed",
 		},
@@ -184,6 +188,10 @@ func serveSettings() []Setting {
 		{
 			Key: "serve.maxSessions", Env: "TOOLDEX_MAX_SESSIONS", Flag: "max-sessions", Default: 2000,
 			About: "the most MCP sessions over HTTP; beyond it the least recently used is closed",
+		},
+		{
+			Key: "serve.maxTenants", Env: "TOOLDEX_MAX_TENANTS", Default: 16, Min: 1, Max: 1000,
+			About: "the most tenants of profiles that are open at once; beyond it the least recently used is closed",
 		},
 		{
 			Key: "serve.follows", Env: "TOOLDEX_FOLLOWS", Flag: "follows", adds: true, live: true,

@@ -99,8 +99,12 @@ func (s *Server) traceRequest(next echo.HandlerFunc) echo.HandlerFunc {
 
 // logRequest logs and counts a request once it is answered.
 func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) error {
-	if s.o.Metrics != nil {
-		s.o.Metrics.Answered(v.Status)
+	counted := s.o.Metrics
+	if inner, ok := c.Get(answererKey).(*Server); ok { // it may be of another tenant, whose requests count there
+		counted = inner.o.Metrics
+	}
+	if counted != nil {
+		counted.Answered(v.Status)
 	}
 	level := slog.LevelInfo
 	if v.Status >= http.StatusInternalServerError {

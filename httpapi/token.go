@@ -79,10 +79,11 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 		// What comes after must see whether the client disconnected, not that this context was cancelled.
 		defer c.SetRequest(r)
 		if grant.View != (access.View{}) && s.o.ServerFor != nil {
-			inner, err := s.o.ServerFor(grant.View)
+			inner, done, err := s.o.ServerFor(ctx, grant.View, isStream(c))
 			if err != nil {
 				return err
 			}
+			defer done()
 			c.Set(answererKey, inner)
 		}
 		err = next(c)

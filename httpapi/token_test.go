@@ -47,7 +47,9 @@ func (b scoped) Identify(_ context.Context, token, _ string) (access.Grant, erro
 }
 
 // serverFor is for Options.ServerFor.
-func (b scoped) serverFor(v access.View) (*Server, error) { return b[v.Profile], nil }
+func (b scoped) serverFor(_ context.Context, v access.View, _ bool) (*Server, func(), error) {
+	return b[v.Profile], func() {}, nil
+}
 
 // TestTokensOfLess has one token for all, one for a few tools, and one that may only read.
 func TestTokensOfLess(t *testing.T) {

@@ -60,6 +60,13 @@ func (f *inFlight) waitUntilIdle(ctx context.Context) (open int) {
 	return f.open
 }
 
+// count returns how many requests are being handled.
+func (f *inFlight) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open
+}
+
 // errStopping answers requests that come after Shutdown began, and those that it cuts off.
 var errStopping = &tool.Error{
 	Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping",
@@ -82,6 +89,9 @@ func (s *Server) admitRequest(method string) (leave func(), err error) {
 	}
 	return s.work.endRequest, nil
 }
+
+// Busy reports whether a request is being handled. Sessions and streams alone do not make a server busy.
+func (s *Server) Busy() bool { return s.work.count() > 0 || s.answers.count() > 0 }
 
 // listenMethod opens a stream of notifications in the stateless protocol.
 const listenMethod = "subscriptions/listen"

@@ -45,7 +45,7 @@ func newAdmission(o Options) (admission, error) {
 	}}
 	// A temporary service has no data directory, so only a file that was named counts.
 	if out.gate.File.Path = cfg.Serve.TokensFile; !o.Temporary {
-		out.gate.File.Path = TokensFile(cfg)
+		out.gate.File.Path = cfg.TokensFile()
 	}
 	if cfg.Serve.TokensFile != "" {
 		if _, err := out.gate.File.Read(); err != nil {
@@ -145,15 +145,6 @@ func readToken(cfg config.Serve) (string, error) {
 		}
 	}
 	return token, nil
-}
-
-// TokensFile returns the path of the file of tokens: that of the configuration, or tokens.yaml in the data directory;
-// "" if there is no data directory.
-func TokensFile(cfg *config.Config) string {
-	if cfg.Serve.TokensFile != "" || cfg.DataDir == "" {
-		return cfg.Serve.TokensFile
-	}
-	return filepath.Join(cfg.DataDir, "tokens.yaml")
 }
 
 // ownFile is the name of the file in the data directory that holds the owner's token.

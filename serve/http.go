@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -26,22 +27,18 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 			Hint: "is another tooldex running? choose another address with --listen", Err: err,
 		}
 	}
-	s.admission.gate.Refused = func(who access.Principal, kind string) { s.views.Meter.QuotaRefused(who.Name, kind) }
-	gate, oauth, err := s.admission.openGate(s.profileExists, l.Addr(), func(key string) {
-		s.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) })
-		s.gateway.EndUser(key, "")
-	})
+	s.admission.gate.Refused = s.countRefusal
+	gate, oauth, err := s.admission.openGate(s.profileExists, l.Addr(), s.endSessions)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	s.web = webAccess{gate: gate, base: s.browserAddress(l.Addr())}
 	if oauth != nil {
-		s.all.http.Resource = &httpapi.Resource{URL: oauth.Resource, Issuers: oauth.Issuers, Scopes: oauth.Scopes}
+		s.web.resource = &httpapi.Resource{URL: oauth.Resource, Issuers: oauth.Issuers, Scopes: oauth.Scopes}
 	}
-	s.all.http.Access = gate
-	if base := s.browserAddress(l.Addr()); base != "" {
-		s.all.logins.setBase(base)
-	}
-	whole, err := s.all.surfaceOf(access.View{})
+	s.home.offerHTTP()
+	s.others.each((*tenant).offerHTTP) // that of standard input
+	whole, err := s.home.all.surfaceOf(access.View{})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -63,7 +60,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 // browserAddress returns the address at which browsers reach the service: what the configuration says, or where it
 // listens on loopback; "" if neither tells.
 func (s *server) browserAddress(at net.Addr) string {
-	if base := s.service.Config().OAuth.Resource; base != "" {
+	if base := s.o.Config.Config().OAuth.Resource; base != "" {
 		return base
 	}
 	if local, err := IsLoopback(at.String()); err != nil || !local {
@@ -74,8 +71,68 @@ func (s *server) browserAddress(at net.Addr) string {
 
 // profileExists reports whether the current configuration has a profile. A reload may add and remove profiles.
 func (s *server) profileExists(name string) bool {
-	_, ok := s.service.Config().Profiles[name]
+	_, ok := s.o.Config.Config().Profiles[name]
 	return ok
+}
+
+// countRefusal counts what a quota refused, where the requests of its token count.
+func (s *server) countRefusal(who access.Principal, view access.View, kind string) {
+	name := s.o.Config.Config().TenantOf(view.Profile)
+	count := func(t *tenant) {
+		if t.name == name {
+			t.views.Meter.QuotaRefused(who.Name, kind)
+		}
+	}
+	count(s.home)
+	s.others.each(count)
+}
+
+// endSessions ends what was begun with a token that has ended.
+func (s *server) endSessions(key string) {
+	end := func(t *tenant) {
+		t.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) })
+		t.gateway.EndUser(key, "")
+	}
+	end(s.home)
+	s.others.each(end)
+}
+
+// serverFor returns the HTTP server of a view, from the tenant of its profile, as httpapi.Options.ServerFor asks for it.
+// This is the only way from a token to a tenant.
+func (s *server) serverFor(ctx context.Context, view access.View, stream bool) (*httpapi.Server, func(), error) {
+	name := s.o.Config.Config().TenantOf(view.Profile)
+	if name == "" {
+		return s.home.all.ownServer(ctx, view, stream)
+	}
+	t, done, err := s.others.acquire(ctx, name, stream)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.o.Logger.Warn("a tenant cannot be opened", "tenant", name, "error", err)
+		}
+		return nil, nil, errNotOpen
+	}
+	one, _, err := t.all.ownServer(ctx, view, stream)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return one, done, nil
+}
+
+// errNotOpen is what clients hear of a tenant that cannot be opened. Why is in the log, since it may be about others.
+var errNotOpen = &tool.Error{
+	Code: tool.Unavailable, Op: "serve", Msg: "the tools cannot be served at the moment", Hint: "try again in a few seconds",
+}
+
+// endLogin takes what a browser brings back from a login, for the tenant that waits for it.
+func (s *server) endLogin(r *http.Request) (string, error) {
+	waiting := s.home
+	s.others.each(func(t *tenant) {
+		if t.all.logins.waitsFor(r.URL.Query().Get("state")) {
+			waiting = t
+		}
+	})
+	return waiting.all.logins.end(r)
 }
 
 // httpOptions returns the options of the HTTP server of a view. They are listed one by one, rather than copied from
@@ -116,8 +173,10 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 		o.Upstreams, o.Ailing, o.Trace = all.http.Upstreams, views.Problems, all.http.Trace
 		o.Panel, o.Resource, o.Grace = all.http.Panel, all.http.Resource, finishHTTP
 		o.Card = views.Service.Config().Serve.Card
-		o.ServerFor = all.serverFor
-		if all.logins != nil {
+		if o.ServerFor = all.serverFor; o.ServerFor == nil {
+			o.ServerFor = all.ownServer
+		}
+		if o.EndLogin = all.endLogin; o.EndLogin == nil && all.logins != nil {
 			o.EndLogin = all.logins.end
 		}
 		o.Rate, o.Hosts, o.Origins = all.http.Rate, all.http.Hosts, all.http.Origins
@@ -142,13 +201,15 @@ func (all *surfaces) alwaysIncluded(v *service.View) map[tool.ID]bool {
 	return out
 }
 
-// serverFor returns the HTTP server of a view, with the errors of get.
-func (all *surfaces) serverFor(key access.View) (*httpapi.Server, error) {
+// ownServer returns the HTTP server of a view of these surfaces, with the errors of surfaceOf. The function that it
+// returns does nothing.
+func (all *surfaces) ownServer(_ context.Context, key access.View, _ bool) (*httpapi.Server, func(), error) {
 	one, err := all.surfaceOf(key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return one.http()
+	srv, err := one.http()
+	return srv, func() {}, err
 }
 
 // visibleStates restricts the states of upstream servers to those that a view shows.

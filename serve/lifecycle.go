@@ -33,7 +33,7 @@ func (s *server) logStart(address string, gate *access.Gate) {
 		path = ""
 	}
 	args := []any{
-		"version", s.o.Version, "config", cmp.Or(path, "none"), "data", s.service.Dir(), "stdio", s.o.Stdin != nil,
+		"version", s.o.Version, "config", cmp.Or(path, "none"), "data", s.home.service.Dir(), "stdio", s.o.Stdin != nil,
 		"profile", s.o.Config.Config().Serve.Profile,
 	}
 	if gate != nil {

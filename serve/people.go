@@ -9,6 +9,7 @@ import (
 
 	"tooldex/access"
 	"tooldex/httpapi"
+	"tooldex/service"
 )
 
 // people reports who may use the service, and who does.
@@ -32,6 +33,11 @@ func (p people) Report() (*httpapi.AccessReport, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+		// Those of other tenants' profiles are none of ours.
+		tokens = slices.DeleteFunc(tokens, func(t access.Token) bool {
+			_, ours := profiles[t.View.Profile]
+			return t.View.Profile != service.WholeProfile && !ours
+		})
 		out.Tokens = access.Lines(tokens, time.Now())
 	}
 	p.all.eachSurface(func(one *surface) {

@@ -9,16 +9,12 @@ import (
 	"time"
 
 	"tooldex/access"
-	"tooldex/audit"
 	"tooldex/config"
-	"tooldex/enrich"
-	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
 	"tooldex/service"
 	"tooldex/tool"
 	"tooldex/trace"
-	"tooldex/web"
 )
 
 // The times in which a server ends. Together they stay below the five seconds after which clients kill a server:
@@ -34,9 +30,9 @@ const (
 type Options struct {
 	// Config is read again while the server runs.
 	Config *config.Loader
-	// Open opens the service. It is called once, after the configuration has been found to permit serving. Run closes
-	// the service.
-	Open func(context.Context) (*service.Service, error)
+	// Open opens the service that a configuration describes: that of the process, after its configuration has been found to
+	// permit serving, and later those of the tenants that profiles name. Run closes them.
+	Open func(context.Context, func() *config.Config) (*service.Service, error)
 	// Listen is an address for HTTP, "" for none. Stdin and Stdout carry MCP; both are nil for none.
 	Listen string
 	Stdin  io.ReadCloser
@@ -61,50 +57,57 @@ type server struct {
 	o         Options
 	admission admission
 	started   time.Time
-	service   *service.Service
-	gateway   *gateway.Gateway
-	views     *service.Views
-	all       *surfaces
-	updater   *updater
-	editor    *serverEditor
+	tracer    *trace.Tracer
+	home      *tenant  // of everything that no profile gives to another tenant
+	others    *tenants // those that profiles name
+	web       webAccess
+	wait      tenantTimes
+}
+
+// webAccess is what the HTTP servers of all tenants have in common. It is set before the first of them is built.
+type webAccess struct {
+	gate     httpapi.Identifier // nil before the server listens
+	resource *httpapi.Resource  // nil if no authorization servers are configured
+	base     string             // the address at which browsers reach the service; "" if it is not known
 }
 
 // Run serves until ctx ends or the client on standard input goes away. It returns when clients have their answers, or
 // an error in their place. Its errors are config.UsageError for a configuration that does not permit to serve, and
 // those of opening the service and of listening.
 func Run(ctx context.Context, o Options) error {
-	s := &server{o: o, started: time.Now()}
-	var err error
+	return (&server{o: o, started: time.Now()}).run(ctx)
+}
+
+// run is Run.
+func (s *server) run(ctx context.Context) (err error) {
+	o := s.o
 	if o.Listen != "" { // refused before anything is started
 		if s.admission, err = newAdmission(o); err != nil {
 			return err
 		}
 	}
-	tracer, err := trace.FromEnvironment(config.Getenv, o.Version, o.Logger)
-	if err != nil {
+	if o.Temporary && o.Config.Config().HasTenants() {
+		return config.UsageError{Msg: "tools that are made for one run have no tenants", Hint: "leave out --demo"}
+	}
+	if s.tracer, err = trace.FromEnvironment(config.Getenv, o.Version, o.Logger); err != nil {
 		return err
 	}
-	defer tracer.Close()
-	if s.service, err = o.Open(ctx); err != nil {
-		return err
-	}
-	defer func() { _ = s.service.Close() }()
+	defer s.tracer.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := s.buildParts(ctx, tracer); err != nil {
+	if s.home, err = s.openTenant(ctx, ""); err != nil {
 		return err
 	}
-	standard, err := s.all.surfaceOf(access.View{Profile: o.Config.Config().Serve.Profile})
-	if err != nil { // the profile is one of the command line
-		return errors.Join(usageError(err), s.gateway.Close())
+	s.others = newTenants(o.Config.Config().Serve.MaxTenants, s.wait, s.openTenant)
+	s.home.all.serverFor, s.home.all.endLogin = s.serverFor, s.endLogin
+	standard, err := s.standardSurface(ctx)
+	if err == nil {
+		err = s.home.begin(ctx, s.describeTransports())
 	}
-	if err := s.views.Audit.Served(ctx, audit.Start, o.Version, s.describeTransports()); err != nil &&
-		s.views.Audit.Required() {
-		return errors.Join(err, s.gateway.Close())
+	if err != nil {
+		stop()
+		return errors.Join(err, s.others.close(0), s.home.end(ctx))
 	}
-	s.updater.start(ctx)
-	s.service.Learner.Start()
-	s.views.Meter.Start()
 	if o.Started != nil {
 		go o.Started()
 	}
@@ -121,51 +124,27 @@ func Run(ctx context.Context, o Options) error {
 		s.logStart("", nil)
 	}
 	err = s.runTransports(ctx, stop, transports)
-	s.updater.wait()
-	s.editor.wait()
-	s.all.logins.wait()
+	err = errors.Join(err, s.home.end(ctx))
 	s.logLifecycle("stopped", "served", time.Since(s.started).Round(time.Second).String())
-	_ = s.views.Audit.Served(context.WithoutCancel(ctx), audit.Stop, o.Version, "") // a failure is in the log
-	return errors.Join(err, s.gateway.Close(), s.service.Learner.Close(), s.views.Meter.Close(), s.views.Audit.Close())
+	return err
 }
 
-// buildParts makes the gateway, the views and the surfaces. No upstream server is asked for anything yet.
-func (s *server) buildParts(ctx context.Context, tracer *trace.Tracer) error {
-	s.updater = newUpdater(s)
-	s.gateway = s.service.NewGateway(gateway.Options{
-		OnListChanged: s.updater.announceServer, CloseGrace: upstreamGrace,
-		LoginPage:  func(server string) string { return s.all.logins.page(server) },
-		OnFeatures: func(string) { s.all.eachSurface(func(one *surface) { one.mcp.FeaturesChanged() }) },
-		OnResourceUpdated: func(server, uri string) {
-			s.all.eachSurface(func(one *surface) { one.mcp.ResourceUpdated(server, uri) })
-		},
-	})
-	var err error
-	s.views, err = s.service.NewViews(ctx, service.ViewOptions{
-		Gateway: s.gateway, Tracer: tracer, Sessions: func() int { return s.all.countSessions() },
-	})
-	if err != nil {
-		return errors.Join(err, s.gateway.Close())
+// standardSurface returns the surface of standard input and output, whose tenant stays open.
+func (s *server) standardSurface(ctx context.Context) (*surface, error) {
+	profile := s.o.Config.Config().Serve.Profile
+	all := s.home.all
+	if name := s.o.Config.Config().TenantOf(profile); name != "" {
+		t, _, err := s.others.acquire(ctx, name, false) // it is not let go
+		if err != nil {
+			return nil, err
+		}
+		all = t.all
 	}
-	s.all = newSurfaces(s.views, mcpsrv.Options{
-		Related: s.service.Engine, Learner: s.service.Learner, Enricher: enrich.New(s.service.Catalog),
-		Version:      s.o.Version,
-		Logger:       s.o.Logger,
-		AnyHost:      true, // httpapi checks hosts, for all of its paths
-		DrainTime:    finishMCP,
-		MaxSessions:  s.service.Config().Serve.MaxSessions,
-		AnswerWithin: time.Duration(s.service.Config().Serve.AnswerWithin) * time.Second,
-	})
-	s.all.read, s.all.gateway = s.updater.ready, s.gateway
-	s.all.logins = newUserLogins(ctx, s.gateway)
-	s.editor = newServerEditor(ctx, s.service, s.gateway, s.all.catalogChanged)
-	cfg := s.service.Config().Serve
-	s.all.http = httpapi.Options{
-		Upstreams: knownStates{s.gateway, s.service}, Operator: operator{s.gateway, s.updater}, Editor: s.editor,
-		RefuseEdit: s.admission.refuseEdit(cfg.Edits), People: people{s.all, s.admission.gate.File},
-		Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate, Hosts: cfg.Hosts, Origins: cfg.Origins, Version: s.o.Version, Logger: s.o.Logger,
+	one, err := all.surfaceOf(access.View{Profile: profile})
+	if err != nil { // the profile is one of the command line
+		return nil, usageError(err)
 	}
-	return nil
+	return one, nil
 }
 
 // describeTransports names the transports for the audit log.
@@ -181,10 +160,11 @@ func (s *server) describeTransports() string {
 }
 
 // runTransports serves clients over each transport until ctx ends. The first that ends, for any reason, ends the
-// others by stop.
+// others by stop. It returns when no client of any tenant is served any more.
 func (s *server) runTransports(ctx context.Context, stop func(), transports []func(context.Context) error) (err error) {
-	ended, down := make(chan error, len(transports)), make(chan error, 1)
-	context.AfterFunc(ctx, func() { down <- s.all.shutdownAll(finishMCP) })
+	ended, down := make(chan error, len(transports)), make(chan error, 2)
+	context.AfterFunc(ctx, func() { down <- s.home.all.shutdownAll(finishMCP) })
+	context.AfterFunc(ctx, func() { down <- s.others.close(finishMCP) })
 	for _, run := range transports {
 		go func() { ended <- run(ctx) }()
 	}
@@ -192,7 +172,7 @@ func (s *server) runTransports(ctx context.Context, stop func(), transports []fu
 		err = errors.Join(err, <-ended)
 		stop()
 	}
-	return errors.Join(err, <-down)
+	return errors.Join(err, <-down, <-down)
 }
 
 // usageError turns a tool.Error about a name in the configuration into a config.UsageError.

@@ -87,7 +87,7 @@ func serveTools(t *testing.T, tools []*tool.Tool, change func(*config.Config), t
 	}
 	gate, err := access.New(access.Options{
 		OAuth: oauth, File: st.tokens, HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
-		Refused: func(who access.Principal, kind string) { views.Meter.QuotaRefused(who.Name, kind) },
+		Refused: func(who access.Principal, _ access.View, kind string) { views.Meter.QuotaRefused(who.Name, kind) },
 		Ended:   func(key string) { st.all.eachSurface(func(one *surface) { one.mcp.EndSessions(key) }) },
 	})
 	if err != nil {

@@ -40,8 +40,11 @@ type surfaces struct {
 	http  httpapi.Options // what all HTTP servers have in common
 	// gateway ends the connections of users whose credentials change; nil: no credentials are managed.
 	gateway *gateway.Gateway
-	logins  *userLogins  // of users, in their browsers; nil with gateway
-	read    func() error // returns what is still being read, nil once it was; nil for nothing
+	logins  *userLogins // of users, in their browsers; nil with gateway
+	// serverFor and endLogin pass requests on to other tenants; nil where there are none.
+	serverFor func(context.Context, access.View, bool) (*httpapi.Server, func(), error)
+	endLogin  func(*http.Request) (string, error)
+	read      func() error // returns what is still being read, nil once it was; nil for nothing
 
 	mu     sync.Mutex // guards the rest; not held while a surface is called
 	byKey  map[access.View]*surface

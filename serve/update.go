@@ -32,7 +32,8 @@ const (
 // or announces a change: starting fifty programs with every window of an editor would be of no use. No client waits for
 // any of this.
 type updater struct {
-	*server
+	*tenant
+	config    *config.Config // what was applied last; only followStore uses it
 	queue     chan string    // names of servers to read again
 	added     chan []tool.ID // tools that appeared, for which phrases may be written
 	unread    atomic.Int64   // how many servers have yet to be read for the first time
@@ -43,9 +44,9 @@ type updater struct {
 	owner     bool   // as of the last look; only followStore uses it
 }
 
-// newUpdater returns an updater that does nothing before start.
-func newUpdater(s *server) *updater {
-	return &updater{server: s, queue: make(chan string, 256), added: make(chan []tool.ID, 256)}
+// newUpdater returns an updater that does nothing before start. The service was opened with the configuration now.
+func newUpdater(t *tenant, now *config.Config) *updater {
+	return &updater{tenant: t, config: now, queue: make(chan string, 256), added: make(chan []tool.ID, 256)}
 }
 
 // announceServer queues a server whose tools have changed. It does not block: if the queue is full, the server is read
@@ -307,23 +308,31 @@ func (u *updater) noteStates(ctx context.Context) {
 	}
 }
 
-// reloadConfig applies changes of the configuration file. Servers that are configured as before, and the
-// sessions of clients, go on.
+// reloadConfig applies changes of the configuration. The home tenant reads the file again, for all. Servers that are
+// configured as before, and the sessions of clients, go on.
 func (u *updater) reloadConfig(ctx context.Context) {
-	change, err := u.o.Config.Reload()
-	if err != nil {
-		u.o.Logger.Error("cannot read the configuration; the previous one stays in effect", "error", err)
-		return
+	if u.name == "" {
+		change, err := u.o.Config.Reload()
+		if err != nil {
+			u.o.Logger.Error("cannot read the configuration; the previous one stays in effect", "error", err)
+			return
+		}
+		if change != nil {
+			u.noteReload(*change)
+		}
 	}
-	if change != nil {
-		u.applyConfig(ctx, *change)
+	if now := u.service.Config(); now != u.config {
+		change := config.Change{Before: u.config, Now: now}
+		u.config = now
+		u.applyConfig(ctx, change)
 	} else if u.trustDue {
 		u.applyTrust(ctx)
 	}
 }
 
-// applyConfig applies a change part by part. The settings in change.Restart are only logged.
-func (u *updater) applyConfig(ctx context.Context, change config.Change) {
+// noteReload applies what a change of the configuration means for the process. The settings in change.Restart are only
+// logged.
+func (u *updater) noteReload(change config.Change) {
 	if level := change.Now.LogLevel; level != change.Before.LogLevel {
 		if err := u.o.SetLogLevel(level); err != nil {
 			u.o.Logger.Error("cannot change the log level", "error", err)
@@ -334,6 +343,10 @@ func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 	for _, key := range change.Restart {
 		u.o.Logger.Warn("a change of the configuration takes effect after a restart", "key", key)
 	}
+}
+
+// applyConfig applies a change of what the tenant sees of the configuration, part by part.
+func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 	if change.Profiles() {
 		u.logProfiles(change)
 	}

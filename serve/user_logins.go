@@ -189,6 +189,13 @@ func loginCookie(base, state, secret string, seconds int) *http.Cookie {
 	}
 }
 
+// waitsFor reports whether a login waits for an answer with a state.
+func (l *userLogins) waitsFor(state string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waiting[state] != nil
+}
+
 // end takes what a browser brings back, and returns what to tell the person. An answer counts once, with the state of a
 // login that waits and the cookie of the browser that began it; any other changes nothing.
 func (l *userLogins) end(r *http.Request) (string, error) {

@@ -57,6 +57,9 @@ func newConnect(a *app) *cobra.Command {
 			"  tooldex connect claude-code --undo",
 		ValidArgs: clients.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.config().Tenant != "" {
+				return usageError{"clients are connected to what serve serves", "leave out the tenant; connect NAME -- --profile PROFILE"}
+			}
 			named := cmd.ArgsLenAtDash()
 			if named < 0 {
 				named = len(args)

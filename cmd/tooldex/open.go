@@ -36,7 +36,12 @@ func (a *app) open(ctx context.Context, use service.Use) (*service.Service, erro
 func (a *app) openService(ctx context.Context, o service.Options) (*service.Service, error) {
 	p := a.newProgress()
 	defer p.clearLine()
-	o.Config, o.Logger, o.Version, o.Progress = a.settings.Config, a.log, version, p.update
+	if o.Logger, o.Version, o.Progress = a.log, version, p.update; o.Config == nil {
+		o.Config = a.settings.Config
+	}
+	if name := o.Config().Tenant; name != "" {
+		o.Logger = a.log.With("tenant", name)
+	}
 	return service.Open(ctx, o)
 }
 

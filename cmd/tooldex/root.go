@@ -81,6 +81,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVarP(&a.configPath, "config", "c", "",
 		"tooldex.yaml, or a client's file, whose servers are added to the stored ones ("+config.Variable+")")
 	f.StringP("data-dir", "d", "", "where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
+	f.String("tenant", "", "the tenant of the database that the command is about (TOOLDEX_TENANT; default: that of the setting store)")
 	f.StringP("output", "o", "table", "table, json or yaml")
 	f.String("log-level", "warn", "debug, info, warn or error")
 	f.String("log-format", "text", "text or json (TOOLDEX_LOG_FORMAT)")

@@ -81,12 +81,12 @@ func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 	defer stop()
 	o := serve.Options{
 		Config: a.settings, Listen: listen, Temporary: a.demo, Version: version, Logger: a.log,
-		Open: func(ctx context.Context) (*service.Service, error) {
-			o := service.Options{Use: service.ToSearch, Serving: true, Repair: a.repairStore}
+		Open: func(ctx context.Context, config func() *config.Config) (*service.Service, error) {
+			o := service.Options{Use: service.ToSearch, Serving: true, Repair: a.repairStore, Config: config}
 			if a.demo {
 				return a.openDemo(ctx, o)
 			}
-			o.Dir = a.config().DataDir
+			o.Dir = config().DataDir
 			return a.openService(ctx, o)
 		},
 		Listening: func(at net.Addr, own string) {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/access"
-	"tooldex/serve"
 	"tooldex/service"
 )
 
@@ -30,7 +29,7 @@ func newTokens(a *app) *cobra.Command {
 		"the file of tokens (TOOLDEX_TOKENS; default: tokens.yaml in the data directory)")
 	// The path depends on the configuration, which is read only when a command runs.
 	where := func() (access.File, error) {
-		path := cmp.Or(file, serve.TokensFile(a.config()))
+		path := cmp.Or(file, a.config().TokensFile())
 		if path == "" {
 			return access.File{}, usageError{"there is no data directory", "name a file with --tokens"}
 		}
