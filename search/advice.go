@@ -111,7 +111,7 @@ func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []
 
 // markExcluded fills s.excluded with what only the caller's own choices leave out, and reports whether there is any.
 func markExcluded(facts *setFacts, f *tool.Filter, s *scratch) (any bool) {
-	if s.wide && facts.all {
+	if s.wide && facts.count == facts.set.Len() {
 		return false
 	}
 	for i, t := range facts.set.All() {
@@ -126,14 +126,9 @@ func markExcluded(facts *setFacts, f *tool.Filter, s *scratch) (any bool) {
 // confidence. It overwrites the fused scores.
 func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*tool.Tool {
 	them := *r
-	// Rough cosines were made exact only for the best allowed tools, which these are not.
-	if them.rough {
-		them.rough = false
-		for i, excluded := range s.excluded {
-			if excluded {
-				s.cosines[i] = a.snap.Cosine(r.vector, i)
-			}
-		}
+	// Only the cosines of allowed tools are known, and where they are rough, exactly only those of the best.
+	if them.rough = false; r.vector != nil && (r.rough || !s.wide) {
+		s.compareExactly(a.snap, r, s.excluded)
 	}
 	// The excluded tools take the place of the allowed ones, so that the same code scores them, and their ranges are
 	// their own.

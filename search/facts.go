@@ -10,7 +10,7 @@ import (
 type setFacts struct {
 	set     *tool.Set
 	enabled []bool // by tool; not to be changed
-	all     bool   // all tools are enabled
+	count   int    // how many are
 	// deprecations are the enabled deprecated tools, with the tools that replace them.
 	deprecations func() []deprecation
 	servers      func() map[string]bool // that have tools
@@ -21,10 +21,11 @@ func (e *Engine) factsOf(set *tool.Set) *setFacts {
 	if f := e.facts.Load(); f != nil && f.set == set {
 		return f
 	}
-	f := &setFacts{set: set, enabled: make([]bool, set.Len()), all: true}
+	f := &setFacts{set: set, enabled: make([]bool, set.Len())}
 	for i, t := range set.All() {
-		f.enabled[i] = !t.Disabled
-		f.all = f.all && !t.Disabled
+		if f.enabled[i] = !t.Disabled; f.enabled[i] {
+			f.count++
+		}
 	}
 	f.deprecations = sync.OnceValue(func() []deprecation { return findDeprecations(set) })
 	f.servers = sync.OnceValue(func() map[string]bool {

@@ -35,6 +35,7 @@ type scratch struct {
 	allowed                    []bool    // matching, or those of setFacts: not to be changed
 	matching                   []bool    // what passes the filter of a search that is not wide
 	wide                       bool      // all enabled tools are allowed, and no others
+	count                      int       // how many are allowed, if the search is wide
 	ranked                     []bool    // the same with only the best of each family
 	excluded                   []bool    // what only the caller's own choices leave out
 	permitted                  []bool    // what a caller with limited permissions may know of; valid only if limited
@@ -43,6 +44,7 @@ type scratch struct {
 	among       int
 	order       []int32
 	refined     []int32 // tools whose cosines were made exact last
+	best2n      []scoredTool
 	named       []int
 	terms       []string
 	vector      []float32
@@ -69,7 +71,7 @@ func (s *scratch) resizeFor(n int) {
 func (s *scratch) markAllowed(facts *setFacts, f *tool.Filter) {
 	s.wide = len(f.Servers)+len(f.Categories) == 0 && !f.ReadOnly && !f.Disabled && f.Allow == nil
 	if s.wide {
-		s.allowed = facts.enabled
+		s.allowed, s.count = facts.enabled, facts.count
 		return
 	}
 	s.allowed = s.matching
@@ -324,8 +326,7 @@ func (r *scored) fuseScore(words, own, cosine float32) float32 {
 		f = words / r.maxWords
 	}
 	if r.maxOwn > 0 {
-		long := min(1, max(0, float32(r.known-shortRequest)/(longRequest-shortRequest)))
-		f += long * (own/r.maxOwn - f)
+		f += r.length() * (own/r.maxOwn - f)
 	}
 	if r.vector != nil && r.maxCosine > r.least {
 		f += semanticWeight * (cosine - r.least) / (r.maxCosine - r.least)
@@ -333,12 +334,17 @@ func (r *scored) fuseScore(words, own, cosine float32) float32 {
 	return f
 }
 
+// length returns how long the request is, from 0 for a short one to 1.
+func (r *scored) length() float32 {
+	return min(1, max(0, float32(r.known-shortRequest)/(longRequest-shortRequest)))
+}
+
 // topDocuments returns the n allowed documents with the highest positive scores, best first; ties go by document, that
 // is by ID. It appends to buf[:0].
 func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 {
-	out := buf[:0]
-	for i, ok := range allowed {
-		if !ok || scores[i] <= 0 || len(out) == n && scores[i] <= scores[out[n-1]] {
+	out, least := buf[:0], float32(0)
+	for i, x := range scores {
+		if x <= least || !allowed[i] {
 			continue
 		}
 		// Insertion into a short sorted list beats sorting all documents. Equal scores stay in document order, since a
@@ -353,7 +359,9 @@ func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 
 			out = append(out, 0)
 		}
 		copy(out[k+1:], out[k:])
-		out[k] = int32(i)
+		if out[k] = int32(i); len(out) == n {
+			least = scores[out[n-1]]
+		}
 	}
 	return out
 }
