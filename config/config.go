@@ -34,6 +34,7 @@ type Config struct {
 	Login Login
 	// StartTimeout and CallTimeout bound a start and a call of a server that has no bounds of its own, in seconds.
 	StartTimeout, CallTimeout int
+	MessageMemory             int // MiB that messages of servers may take at once
 	// Keyring says that secrets of servers are kept in the keyring of the system, where there is one.
 	Keyring bool
 	// AllowPrivate lists private addresses, networks and names that servers may send tooldex to; * for all.

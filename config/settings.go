@@ -116,6 +116,10 @@ func commonSettings() []Setting {
 			About: "seconds that a server may take to answer a call",
 		},
 		{
+			Key: "messageMemory", Env: "TOOLDEX_MESSAGE_MEMORY", Default: 64, Min: 4, Max: 65_536,
+			About: "MiB of results and other messages of all servers that are in memory at once; one server, and one message, gets a quarter of it",
+		},
+		{
 			Key: "skills", Env: "TOOLDEX_SKILLS", path: true,
 			About: "folders of skills, as ~/.claude/skills: each folder in them with a SKILL.md is found beside the tools",
 		},

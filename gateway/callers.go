@@ -119,7 +119,7 @@ func (cs *callers) notifyClient(method string, params json.RawMessage) {
 	}
 	for _, c := range running {
 		if c.mail != nil { // in order with the call's progress, and before its result
-			c.mail.pushItem(func() { client.Tell(method, params) })
+			c.mail.pushItem(len(params), func() { client.Tell(method, params) })
 			return
 		}
 	}

@@ -48,8 +48,9 @@
 //
 // # What a bad server can do
 //
-// Lines on its stdout that are no messages are dropped and logged. An answer longer than 32 MiB, or one that is no
-// valid JSON-RPC, fails the call it belongs to and no other. Notifications are taken out of the stream before they can
+// Lines on its stdout that are no messages are dropped and logged. An answer longer than 16 MiB, or one that is no
+// valid JSON-RPC, fails the call it belongs to and no other. So does one that finds no room beside the messages of all
+// servers that are in memory (held.go). Notifications are taken out of the stream before they can
 // pile up. A listing whose cursors repeat ends. A server that hangs is given up after a timeout, and one that dies
 // fails its running calls at once.
 //

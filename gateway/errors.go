@@ -214,6 +214,9 @@ func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
 		e.Code = tool.Invalid
 		e.Msg = fmt.Sprintf("server %q answered %s with too much: %s", s.server, what, text)
 		e.Hint = "ask for less, for example with a limit or a narrower path"
+	case codeNoRoom:
+		e.Msg = fmt.Sprintf("server %q answered %s, but %s", s.server, what, text)
+		e.Hint = "ask for less, try again in a moment, or raise the setting messageMemory; the call may have taken effect"
 	case codeBroken:
 		e.Msg = fmt.Sprintf("server %q answered %s with something that is no valid message", s.server, what)
 		e.Hint = "this is a fault of the server"

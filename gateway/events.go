@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -12,8 +13,7 @@ import (
 // goroutine may use it, as with any response body.
 type eventFilter struct {
 	body     io.Closer
-	lines    *lineReader
-	limit    int // bytes of one event, and of one line
+	lines    *lineReader // its limit is that of one event, and of one line
 	recorder *wireRecorder
 
 	out []byte // what remains of the current event
@@ -27,12 +27,13 @@ type event struct {
 	id      []byte            // the line that sets the event ID
 	message bool              // its type is "message"
 	size    int               // bytes of its lines, with their line breaks
-	over    *oversizedMessage // set once it is larger than the limit; raw and data are nil then
+	over    *oversizedMessage // set once it cannot be kept; raw and data are nil then
+	held    heldBytes
 }
 
-// newEventFilter filters body, which Close closes. limit and skip are those of lineReader.
-func newEventFilter(body io.ReadCloser, limit, skip int, t *wireRecorder) *eventFilter {
-	return &eventFilter{body: body, lines: newLineReader(body, limit, skip), limit: limit, recorder: t}
+// newEventFilter filters body, which Close closes.
+func newEventFilter(body io.ReadCloser, bounds messageBounds, t *wireRecorder) *eventFilter {
+	return &eventFilter{body: body, lines: newLineReader(body, bounds), recorder: t}
 }
 
 // Read implements io.Reader.
@@ -44,6 +45,7 @@ func (f *eventFilter) Read(p []byte) (int, error) {
 		var e *event
 		e, f.err = f.nextEvent()
 		f.out = f.filterEvent(e)
+		e.held.end()
 	}
 	n := copy(p, f.out)
 	f.out = f.out[n:]
@@ -65,7 +67,8 @@ func (f *eventFilter) nextEvent() (*event, error) {
 		if over == nil && len(line) == 0 {
 			return e, nil
 		}
-		e.addLine(line, over, f.limit)
+		e.held.merge(&f.lines.held)
+		e.addLine(line, over, f.lines.limit)
 		if f.lines.skip > 0 && e.over != nil && e.over.size > f.lines.skip {
 			return e, errEndless
 		}
@@ -99,10 +102,11 @@ func (e *event) addLine(line []byte, over *oversizedMessage, limit int) {
 	value := fieldValue(line)
 	switch string(name) {
 	case "data":
-		if e.data != nil {
-			e.data = append(e.data, '\n')
+		if e.data == nil { // most events have one such line, which need not be copied
+			e.data = slices.Clip(value)
+			break
 		}
-		e.data = append(e.data, value...)
+		e.data = append(append(e.data, '\n'), value...)
 	case "id":
 		e.id = line
 	case "event":
@@ -120,8 +124,8 @@ func fieldValue(line []byte) []byte {
 // filterEvent returns the bytes of an event that the SDK is to see, or nil if it is to see none.
 func (f *eventFilter) filterEvent(e *event) []byte {
 	if e.over != nil {
-		f.recorder.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
-		return replaceData(e, e.over.errorResponse(f.limit))
+		e.over.log(f.recorder.logger, f.lines.limit)
+		return replaceData(e, e.over.errorResponse(f.lines.limit))
 	}
 	if len(e.raw) == 0 {
 		return nil
@@ -132,7 +136,7 @@ func (f *eventFilter) filterEvent(e *event) []byte {
 			if resp := f.recorder.repairResponse(e.data, err); resp != nil {
 				return replaceData(e, resp)
 			}
-		} else if seen := f.recorder.recordIncoming(msg); seen != msg {
+		} else if seen := f.recorder.recordIncoming(msg, &e.held); seen != msg {
 			return replaceData(e, seen)
 		}
 	}

@@ -97,7 +97,7 @@ func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in 
 	sendCtx, sent := withCapture(runCtx)
 	sent.hidden = x.hidden
 	res, err := x.send(sendCtx, s, meta, in)
-	got := s.recorder.finishCapture(sent)
+	got := s.recorder.finishCapture(ctx, sent)
 	if got.result == nil && err == nil { // the server let the SDK answer from its cache, or there is nothing to say
 		got.result, err = json.Marshal(res)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"tooldex/internal/limit"
 	"tooldex/internal/ssrf"
 	"tooldex/tool"
 	"tooldex/upstream"
@@ -41,7 +42,17 @@ type Options struct {
 	firstBackoff time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
 	maxBackoff   time.Duration // longest such pause; zero means 1 min
 
-	maxMessage  int // bytes of one message of a server; zero means 32 MiB
+	// MessageMemory bounds the bytes of messages of all servers, results and pages of listings among them, that are in
+	// memory at once, from their arrival to the end of the request that they answer. One server gets a quarter of it,
+	// and so does one message. A message that finds no room fails its call. Messages of up to 64 KiB do not count. Zero
+	// means 64 MiB.
+	MessageMemory int64
+	// Messages counts these bytes, and may be shared by several gateways of the same MessageMemory. Nil means that the
+	// gateway has its own.
+	Messages    *limit.Bytes
+	roomTimeout time.Duration // how long a message waits for room; zero means 5 s
+
+	maxMessage  int // bytes of one message of a server; zero means a quarter of MessageMemory
 	concurrency int // calls that one server runs at once; zero means 64
 	queueLength int // further calls that wait for one server; zero means 1024, less means none
 	// Bytes of a message longer than maxMessage that are read and dropped. Zero means maxSkipped.
@@ -89,6 +100,7 @@ type Options struct {
 	// them. Nil means that there are none.
 	ownTokens func(x *expandedServer, at *url.URL, logger *slog.Logger) (bearer, string, error)
 	starts    chan struct{} // has an item for each start in progress
+	roomOf    string        // precedes the names of servers in Messages: those of several gateways may have the same
 }
 
 // withDefaults returns o with every zero value replaced, so that the rest of the package need not know the defaults.
@@ -113,7 +125,12 @@ func (o Options) withDefaults() Options {
 	o.firstBackoff = cmp.Or(o.firstBackoff, 500*time.Millisecond)
 	o.maxBackoff = cmp.Or(o.maxBackoff, time.Minute)
 	o.idleTimeout = cmp.Or(o.idleTimeout, 10*time.Minute)
-	o.maxMessage = cmp.Or(o.maxMessage, 32<<20)
+	o.MessageMemory = cmp.Or(o.MessageMemory, defaultMessageMemory)
+	o.roomTimeout = cmp.Or(o.roomTimeout, 5*time.Second)
+	if o.Messages == nil {
+		o.Messages = NewMessages(o.MessageMemory, nil)
+	}
+	o.maxMessage = cmp.Or(o.maxMessage, int(o.MessageMemory/4))
 	o.maxSkippedBytes = cmp.Or(o.maxSkippedBytes, maxSkipped)
 	o.concurrency, o.queueLength = max(cmp.Or(o.concurrency, 64), 1), max(cmp.Or(o.queueLength, 1024), 0)
 	return o
@@ -138,10 +155,12 @@ var _ tool.Caller = (*Gateway)(nil)
 // New returns a Gateway without servers. Close it when done.
 func New(o Options) *Gateway {
 	o.starts = make(chan struct{}, startsAtOnce)
-	return &Gateway{
-		opts: o.withDefaults(), upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{},
-		renewals: map[userKey]*sync.Mutex{},
+	g := &Gateway{
+		upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{}, renewals: map[userKey]*sync.Mutex{},
 	}
+	g.opts = o.withDefaults()
+	g.opts.roomOf = fmt.Sprintf("%p ", g)
+	return g
 }
 
 // Set makes servers the ones that are served. Those that are configured as before are left alone, in any state they
@@ -220,7 +239,7 @@ func (g *Gateway) Upstream(name string) (*Upstream, bool) {
 //
 // A request that the server cannot have begun to work on, because it had ended or no longer knows the session, is sent
 // once more after a restart; any other is sent once. Errors are *tool.Error: NotFound for an unknown server or tool,
-// Invalid for arguments that are no object, that the server refuses, and for results larger than 32 MiB; Denied if the
+// Invalid for arguments that are no object, that the server refuses, and for results larger than 16 MiB; Denied if the
 // server requires authorization; Timeout; Unavailable if the server cannot be started, ended during the call, or is
 // busy. A JSON-RPC error of the server is in the chain as *jsonrpc.Error.
 func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
@@ -260,6 +279,13 @@ func (g *Gateway) Wake() {
 			u.keepRunning()
 		}
 	}
+}
+
+// MessageMemory returns how many bytes of servers' messages are in memory, of those that Options.MessageMemory bounds,
+// and how often one found no room.
+func (g *Gateway) MessageMemory() (held, refused int64) {
+	_, held = g.opts.Messages.Waiting()
+	return held, g.opts.Messages.Refused()
 }
 
 // Status returns the state of every server, sorted by name. The slice belongs to the caller.

@@ -28,8 +28,7 @@ type recordingTransport struct {
 	origin   *url.URL // where the headers may go
 	headers  map[string]string
 	tokens   bearer // nil if the headers hold what it takes
-	limit    int    // bytes of a message
-	skip     int    // bytes of one that is longer that are read past
+	messageBounds
 }
 
 // sessionHeader carries the session ID of streamable HTTP.
@@ -70,9 +69,9 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 	h.recorder.updateCapture(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
 	switch mediaType(resp.Header) {
 	case "text/event-stream":
-		resp.Body = newEventFilter(resp.Body, h.limit, h.skip, h.recorder)
+		resp.Body = newEventFilter(resp.Body, h.messageBounds, h.recorder)
 	case "application/json":
-		resp.Body = &jsonBody{body: resp.Body, limit: h.limit, skip: h.skip, recorder: h.recorder}
+		resp.Body = &jsonBody{body: resp.Body, messageBounds: h.messageBounds, recorder: h.recorder}
 		resp.ContentLength = -1
 		resp.Header.Del("Content-Length")
 	}
@@ -232,9 +231,8 @@ func mediaType(h http.Header) string {
 // jsonBody is a response body of one JSON-RPC message. The first Read reads all of it, since the message may have to be
 // replaced as a whole.
 type jsonBody struct {
-	body     io.ReadCloser
-	limit    int
-	skip     int
+	body io.ReadCloser
+	messageBounds
 	recorder *wireRecorder
 	out      *bytes.Reader // nil before the first Read
 }
@@ -253,18 +251,18 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 
 // loadBytes returns the bytes that the SDK is to see: the server's, or those of a message in their place.
 func (b *jsonBody) loadBytes() ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(b.body, int64(b.limit)+1))
+	data, held, over, err := b.readMessage()
+	defer func() { held.end() }()
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > b.limit {
-		over := &oversizedMessage{}
-		over.ids.write(data)
+	if over != nil {
 		n, err := io.CopyN(&over.ids, b.body, int64(b.skip))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		over.size = len(data) + int(n)
+		over.size += int(n)
+		over.log(b.recorder.logger, b.limit)
 		resp := over.errorResponse(b.limit)
 		if resp == nil {
 			return nil, fmt.Errorf("response of %d bytes or more, more than the %d allowed", over.size, b.limit)
@@ -279,10 +277,28 @@ func (b *jsonBody) loadBytes() ([]byte, error) {
 		}
 		return data, nil // the SDK will say what is wrong with it
 	}
-	if seen := b.recorder.recordIncoming(msg); seen != nil && seen != msg {
+	if seen := b.recorder.recordIncoming(msg, &held); seen != nil && seen != msg {
 		return jsonrpc.EncodeMessage(seen)
 	}
 	return data, nil
+}
+
+// readMessage reads the body, up to its end or the bounds.
+func (b *jsonBody) readMessage() (data []byte, held heldBytes, over *oversizedMessage, err error) {
+	message, part := messageBuffer{held: heldBytes{room: b.room}}, make([]byte, 32<<10)
+	for {
+		n, err := b.body.Read(part)
+		switch {
+		case len(message.data)+n > b.limit:
+			return nil, heldBytes{}, message.give(part[:n], false), nil
+		case !message.add(part[:n], b.limit):
+			return nil, heldBytes{}, message.give(part[:n], true), nil
+		case errors.Is(err, io.EOF):
+			return message.bytes(), message.held.take(), nil, nil
+		case err != nil:
+			return nil, message.held.take(), nil, err
+		}
+	}
 }
 
 // Close implements io.Closer.

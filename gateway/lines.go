@@ -7,26 +7,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // lineReader reads lines of bounded length. It skips a longer line without keeping it. Only one goroutine may use it.
 type lineReader struct {
-	r     *bufio.Reader
-	limit int // bytes of a line that is kept
-	skip  int // what is longer than this has no end; zero means that there is no such length
+	r *bufio.Reader
+	messageBounds
+	held heldBytes // of the last line
+}
+
+// messageBounds are those of the messages of one connection.
+type messageBounds struct {
+	limit int          // bytes of a message that is kept
+	skip  int          // what is longer than this has no end; zero means that there is no such length
+	room  *messageRoom // nil for messages that do not count
 }
 
 // newLineReader returns a reader of r. Its buffer is 64 KiB, the size of a pipe on Linux.
-func newLineReader(r io.Reader, limit, skip int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, skip: skip}
+func newLineReader(r io.Reader, bounds messageBounds) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, freeMessage), messageBounds: bounds}
 }
 
 // oversizedMessage describes a line, or a body, that was too long to keep.
 type oversizedMessage struct {
-	size int
-	ids  idScanner // has read all of it
+	size   int
+	ids    idScanner // has read all of it
+	noRoom bool      // it was not too long in itself, but messages of servers held too much
+}
+
+// log reports the message to an operator.
+func (o *oversizedMessage) log(logger *slog.Logger, limit int) {
+	if o.noRoom {
+		logger.Warn("upstream message found no room beside others", "bytes", o.size)
+		return
+	}
+	logger.Warn("upstream message too long", "bytes", o.size, "limit", limit)
 }
 
 // maxSkipped bounds how much is read of a message that is too long, in bytes. Reading on finds the ID in it, and the
@@ -39,10 +57,11 @@ var errEndless = errors.New("a message has no end")
 
 // nextLine returns the next line without its line break. The last line needs none; io.EOF comes after it. For a line
 // longer than the limit it returns an oversizedMessage instead, or errEndless if the line exceeds skip. The line's
-// memory belongs to the caller.
+// memory belongs to the caller, and counts as held until the next call, unless the caller takes l.held.
 func (l *lineReader) nextLine() ([]byte, *oversizedMessage, error) {
-	var line []byte
 	var over *oversizedMessage
+	line := messageBuffer{held: heldBytes{room: l.room}}
+	l.held.end()
 	for {
 		part, err := l.r.ReadSlice('\n')
 		switch {
@@ -51,22 +70,21 @@ func (l *lineReader) nextLine() ([]byte, *oversizedMessage, error) {
 				return nil, nil, errEndless
 			}
 			over.ids.write(part)
-		case len(line)+len(part) > l.limit+1:
-			over = &oversizedMessage{size: len(line) + len(part)}
-			over.ids.write(line)
-			over.ids.write(part)
-			line = nil
-		default:
-			line = append(line, part...)
+		case len(line.data)+len(part) > l.limit+1:
+			over = line.give(part, false)
+		case !line.add(part, l.limit+1):
+			over = line.give(part, true)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && len(line) == 0 && over == nil {
+		if err != nil && len(line.data) == 0 && over == nil {
 			return nil, nil, err
 		}
 		// An error after some bytes: they count as a line, and the next call meets the error again.
-		return bytes.TrimRight(line, "\r\n"), over, nil
+		text := bytes.TrimRight(line.bytes(), "\r\n")
+		l.held = line.held.take()
+		return text, over, nil
 	}
 }
 
@@ -77,6 +95,10 @@ func (o *oversizedMessage) errorResponse(limit int) jsonrpc.Message {
 	if !ok {
 		return nil
 	}
+	if o.noRoom {
+		return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: codeNoRoom, Message: fmt.Sprintf(
+			"the answer, of %d bytes, found no room beside other messages of servers", o.size)}}
+	}
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{
 		Code: codeTooLarge, Message: fmt.Sprintf("the answer has %d bytes, more than the %d allowed", o.size, limit),
 	}}
@@ -84,6 +106,9 @@ func (o *oversizedMessage) errorResponse(limit int) jsonrpc.Message {
 
 // codeTooLarge marks the errors made by errorResponse. It is in the range that JSON-RPC leaves to implementations.
 const codeTooLarge = -32099
+
+// codeNoRoom marks those of them for which messages of servers held too much. So does it.
+const codeNoRoom = -32097
 
 // idScanner finds the value of the top-level member "id" of a JSON object that it is given in pieces, in constant
 // memory. It ignores what precedes the object's brace, such as the "data:" of an event. It does not validate the JSON.

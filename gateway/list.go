@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/limit"
 	"tooldex/tool"
 )
 
@@ -18,7 +19,7 @@ import (
 // each tool is kept, and searched, by every process.
 const (
 	maxPages   = 1000
-	maxListing = 64 << 20
+	maxListing = 32 << 20
 	maxTools   = 20_000
 )
 
@@ -74,11 +75,14 @@ func (s *session) listPages(ctx context.Context, kind listKind, timeout time.Dur
 	cursors := map[string]bool{"": true}
 	total := 0
 	for cursor := ""; ; {
-		raw, retry, err := s.requestPage(ctx, kind, cursor, timeout)
+		pageCtx, end := limit.WithHold(ctx)
+		raw, retry, err := s.requestPage(pageCtx, kind, cursor, timeout)
 		if err != nil {
+			end()
 			return retry, err
 		}
 		items, next, err := decodePage(raw, kind.member)
+		end() // the items are copies
 		if err != nil {
 			return false, &tool.Error{
 				Code: tool.Unavailable, Op: "list",
@@ -114,7 +118,7 @@ func (s *session) requestPage(ctx context.Context, kind listKind, cursor string,
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
 	_, err = kind.fetch(sendCtx, s.cs, cursor)
-	got := s.recorder.finishCapture(sent)
+	got := s.recorder.finishCapture(ctx, sent)
 	key := kind.method + " " + cursor
 	switch {
 	case got.result != nil:
@@ -147,7 +151,7 @@ func (s *session) cachePage(key string, raw []byte) {
 }
 
 // maxKept bounds the listings that are kept for one session, in bytes.
-const maxKept = 2 * maxListing
+const maxKept = maxListing
 
 // cachedPage returns the bytes of a page that was read before, or nil.
 func (s *session) cachedPage(key string) []byte {

@@ -31,7 +31,7 @@ func (d *dialer) serveAPI(ctx context.Context, s *session, x *expandedServer) (m
 		_ = api.Serve(s.kept, fromUs, toUs) // it ends with the session, which says why
 		_ = toUs.Close()
 	}()
-	s.conn = newStdioConn(fromAPI, toAPI, d.opts.maxMessage, d.opts.maxSkippedBytes, s.recorder, d.logger)
+	s.conn = newStdioConn(fromAPI, toAPI, d.messageBounds(s), s.recorder, d.logger)
 	return s.conn, nil
 }
 

@@ -93,7 +93,7 @@ const maxStderrLine = 4 << 10
 func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, scrub *redactor) {
 	defer close(p.stderred)
 	defer func() { _ = r.Close() }()
-	lines := &lineReader{r: bufio.NewReaderSize(r, maxStderrLine), limit: maxStderrLine}
+	lines := &lineReader{r: bufio.NewReaderSize(r, maxStderrLine), messageBounds: messageBounds{limit: maxStderrLine}}
 	for {
 		line, over, err := lines.nextLine()
 		if err != nil {

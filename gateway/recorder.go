@@ -61,6 +61,7 @@ type capture struct {
 	status     int             // last HTTP status, 0 over stdio
 	redirected *tool.Error     // the server sent us where we do not go; nil if it did not
 	refused    error           // there is no token for the request, for this reason; nil if that was not it
+	held       heldBytes       // of the message with the result
 }
 
 // captureKey is the key of a capture in a context.
@@ -93,13 +94,14 @@ func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.waiting, c.id) // a further round of one call has an ID of its own
+	c.held.end()
 	c.id, c.result = req.ID, nil
 	t.waiting[req.ID] = c
 }
 
 // recordIncoming is called with each message before the SDK sees it. It returns what the SDK should see: the same
-// message, another, or nil for none.
-func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
+// message, another, or nil for none. It takes what the message holds if a caller waits for its result.
+func (t *wireRecorder) recordIncoming(msg jsonrpc.Message, held *heldBytes) jsonrpc.Message {
 	if t.broken.Load() {
 		return nil
 	}
@@ -112,6 +114,7 @@ func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 		if c == nil || msg.Error != nil {
 			return msg
 		}
+		c.held.merge(held)
 		if c.result = msg.Result; c.hidden {
 			return &jsonrpc.Response{ID: msg.ID, Result: json.RawMessage(`{}`)}
 		}
@@ -165,8 +168,10 @@ func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 		return len(msg.Params) <= maxURI
 	case "notifications/message":
 		t.logger.Debug("upstream log", "message", t.redact.redactText(truncateText(string(msg.Params), 500)))
-		t.tell(msg.Method, msg.Params)
-		return false
+		if len(msg.Params) <= maxNotice {
+			t.tell(msg.Method, msg.Params)
+			return false
+		}
 	default:
 		t.logger.Debug("upstream notification ignored", "method", truncateText(msg.Method, 100))
 	}
@@ -253,13 +258,15 @@ func (t *wireRecorder) updateCapture(c *capture, f func(*capture)) {
 	f(c)
 }
 
-// finishCapture ends the wait for a capture and returns a copy of it. A response that comes later is not recorded.
-func (t *wireRecorder) finishCapture(c *capture) capture {
+// finishCapture ends the wait for a capture and returns a copy of it. A response that comes later is not recorded. What
+// the result holds is held until the request of ctx has ended.
+func (t *wireRecorder) finishCapture(ctx context.Context, c *capture) capture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting[c.id] == c {
 		delete(t.waiting, c.id)
 	}
+	c.held.untilEnd(ctx)
 	return *c
 }
 
@@ -269,7 +276,7 @@ func (t *wireRecorder) watchProgress(m *notifier, f func(tool.Progress)) (token 
 	token = t.lastToken.Add(1)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.progress[token] = func(p tool.Progress) { m.pushItem(func() { f(p) }) }
+	t.progress[token] = func(p tool.Progress) { m.pushItem(len(p.Message), func() { f(p) }) }
 	return token, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -297,5 +304,5 @@ func (t *wireRecorder) deliverProgress(params json.RawMessage) {
 		t.dropped.Add(1)
 		return
 	}
-	f(tool.Progress{Progress: p.Progress, Total: p.Total, Message: p.Message})
+	f(tool.Progress{Progress: p.Progress, Total: p.Total, Message: truncateText(p.Message, maxNotice)})
 }

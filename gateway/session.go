@@ -208,14 +208,14 @@ func (d *dialer) connectOnce(ctx context.Context, x *expandedServer, older bool)
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		last := s.recorder.finishCapture(c)
+		last := s.recorder.finishCapture(context.Background(), c)
 		err = s.startError(err, &last)
 		s.cancel(errStopped)
 		s.grace.Store(int64(min(s.stopGrace(), unused)))
 		s.releaseResources()
 		return nil, err
 	}
-	s.recorder.finishCapture(c)
+	s.recorder.finishCapture(context.Background(), c)
 	return s, nil
 }
 
@@ -279,7 +279,7 @@ func (d *dialer) newTransport(ctx context.Context, s *session, x *expandedServer
 		}
 		s.proc = proc
 		d.process.Store(proc)
-		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.maxMessage, d.opts.maxSkippedBytes, s.recorder, d.logger)
+		s.conn = newStdioConn(proc.stdout, proc.stdin, d.messageBounds(s), s.recorder, d.logger)
 		// A third, so that the initialize that follows an unanswered probe has time left.
 		s.conn.probeWait = d.startTimeout() / 3
 		return s.conn, nil
@@ -295,8 +295,7 @@ func (d *dialer) newTransport(ctx context.Context, s *session, x *expandedServer
 	s.base = d.guards.guardFor(u).Transport()
 	s.base.MaxIdleConnsPerHost = d.opts.concurrency
 	tap := &recordingTransport{
-		base: s.base, alive: s.kept, recorder: s.recorder, origin: u, headers: x.headers, limit: d.opts.maxMessage,
-		skip: d.opts.maxSkippedBytes,
+		base: s.base, alive: s.kept, recorder: s.recorder, origin: u, headers: x.headers, messageBounds: d.messageBounds(s),
 	}
 	if d.opts.ownTokens != nil {
 		if tap.tokens, s.advice, err = d.opts.ownTokens(x, u, d.logger); err != nil {
@@ -313,6 +312,13 @@ func (d *dialer) newTransport(ctx context.Context, s *session, x *expandedServer
 		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
+}
+
+// messageBounds returns the bounds of the messages of a session.
+func (d *dialer) messageBounds(s *session) messageBounds {
+	return messageBounds{d.opts.maxMessage, d.opts.maxSkippedBytes, &messageRoom{
+		all: d.opts.Messages, server: d.opts.roomOf + d.cfg.Name, alive: s.ctx, wait: d.opts.roomTimeout,
+	}}
 }
 
 // hasHeader ignores case, as HTTP does.

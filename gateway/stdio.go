@@ -55,12 +55,11 @@ type write struct {
 	done chan error // has room for the one answer
 }
 
-// newStdioConn starts the goroutines of a connection. limit and skip are those of lineReader.
-func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *wireRecorder,
-	logger *slog.Logger,
+// newStdioConn starts the goroutines of a connection.
+func newStdioConn(in io.ReadCloser, out io.WriteCloser, bounds messageBounds, t *wireRecorder, logger *slog.Logger,
 ) *stdioConn {
 	c := &stdioConn{
-		in: newLineReader(in, limit, skip), inFile: in, out: out, tap: t, scrub: t.redact, logger: logger,
+		in: newLineReader(in, bounds), inFile: in, out: out, tap: t, scrub: t.redact, logger: logger,
 		received: make(chan received), writes: make(chan write), closed: make(chan struct{}),
 	}
 	c.running.Go(c.readLoop)
@@ -88,10 +87,11 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 // readLoop reads until an error or Close. It delivers the error after the last message.
 func (c *stdioConn) readLoop() {
+	defer func() { c.in.held.end() }()
 	for {
 		msg, err := c.nextMessage()
 		if err == nil {
-			if msg = c.tap.recordIncoming(msg); msg == nil {
+			if msg = c.tap.recordIncoming(msg, &c.in.held); msg == nil {
 				continue
 			}
 		}
@@ -127,7 +127,7 @@ func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
 		case err != nil:
 			return nil, err
 		case over != nil:
-			c.logger.Warn("upstream message too long", "bytes", over.size, "limit", c.in.limit)
+			over.log(c.logger, c.in.limit)
 			if resp := over.errorResponse(c.in.limit); resp != nil {
 				return resp, nil
 			}

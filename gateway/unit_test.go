@@ -142,7 +142,7 @@ func TestLineReader(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	in := "one\n\r\ntwo\r\n" + `{"id":7,"x":"` + long + "\"}\nthree"
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
-		l := newLineReader(r, 20, 0)
+		l := newLineReader(r, messageBounds{limit: 20})
 		var got []string
 		for {
 			line, over, err := l.nextLine()
@@ -227,7 +227,7 @@ func FuzzStdout(f *testing.F) {
 	f.Add([]byte(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}},{"jsonrpc":"2.0","id":1,"result":1}]`))
 	f.Add([]byte("{\"jsonrpc\":\"2.0\"}\n\x00\xff\n[]\n{}\n" + strings.Repeat("[", 3000)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: testRecorder(), logger: slog.New(slog.DiscardHandler)}
+		c := &stdioConn{in: newLineReader(bytes.NewReader(data), messageBounds{limit: 512}), tap: testRecorder(), logger: slog.New(slog.DiscardHandler)}
 		for n := 0; ; n++ {
 			msg, err := c.nextMessage()
 			if err != nil {
@@ -236,7 +236,7 @@ func FuzzStdout(f *testing.F) {
 			if n > len(data) {
 				t.Fatal("more messages than bytes")
 			}
-			c.tap.recordIncoming(msg)
+			c.tap.recordIncoming(msg, &heldBytes{})
 			if _, err := jsonrpc.EncodeMessage(msg); err != nil {
 				t.Errorf("passed on %v, which cannot be encoded: %v", msg, err)
 			}
@@ -263,8 +263,8 @@ func FuzzCapture(f *testing.F) {
 		if msgs == nil {
 			return // nested too deeply
 		}
-		tp.recordIncoming(msgs[0])
-		if got := tp.finishCapture(c).result; !bytes.Equal(got, result) {
+		tp.recordIncoming(msgs[0], &heldBytes{})
+		if got := tp.finishCapture(t.Context(), c).result; !bytes.Equal(got, result) {
 			t.Errorf("captured %q of %q", got, result)
 		}
 	})
@@ -344,7 +344,7 @@ func TestEventFilter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0, testRecorder())
+			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), messageBounds{limit: 200}, testRecorder())
 			got, err := io.ReadAll(iotest.OneByteReader(f))
 			if err != nil {
 				t.Fatal(err)
@@ -361,7 +361,7 @@ func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte(":\n\ndata\n\ndata: \xff\r\n\r\n\n"))
 	f.Add([]byte("data: " + strings.Repeat("0", 300))) // too long, and for nobody
 	f.Fuzz(func(t *testing.T, data []byte) {
-		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0, testRecorder())
+		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), messageBounds{limit: 256}, testRecorder())
 		out, err := io.ReadAll(filter)
 		if err != nil {
 			t.Fatal(err)
@@ -417,7 +417,7 @@ func TestWriteToServerThatDoesNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newStdioConn(inR, outW, 1<<20, 0, testRecorder(), slog.New(slog.DiscardHandler))
+	c := newStdioConn(inR, outW, messageBounds{limit: 1 << 20}, testRecorder(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	id, _ := jsonrpc.MakeID("x")

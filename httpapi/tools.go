@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4"
 	quickjson "github.com/segmentio/encoding/json"
 
+	"tooldex/internal/limit"
 	"tooldex/metrics"
 	"tooldex/tool"
 	"tooldex/upstream"
@@ -232,6 +233,27 @@ func (s *Server) getTool(c echo.Context) error {
 	return writeJSON(c, page)
 }
 
+// writeResult answers with the result of a call. The middleware that compresses keeps what is written first, until it is
+// worth to compress, in buffers that stay; so that is little.
+func writeResult(c echo.Context, raw json.RawMessage) error {
+	if !strings.Contains(c.Request().Header.Get(echo.HeaderAcceptEncoding), "gzip") {
+		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, raw)
+	}
+	w := c.Response()
+	w.Header().Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	w.WriteHeader(http.StatusOK)
+	first := min(len(raw), 4<<10)
+	if _, err := w.Write(raw[:first]); err != nil || first == len(raw) {
+		return err
+	}
+	_, err := w.Write(raw[first:])
+	return err
+}
+
+// writingCounts is how long a result counts among the messages in memory while it is written. After that it counts among
+// the answers that clients have not read alone: a client that does not read keeps no room from others.
+const writingCounts = 5 * time.Second
+
 // callTool answers POST /api/tools/{id}/call. A refusal before the Caller is reported to the auditor; the Caller
 // records the rest.
 func (s *Server) callTool(c echo.Context) error {
@@ -265,7 +287,9 @@ func (s *Server) callTool(c echo.Context) error {
 	if string(r.Meta) == "null" {
 		r.Meta = nil
 	}
-	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{
+	ctx, end := limit.WithHold(c.Request().Context())
+	defer end()
+	res, err := s.o.Caller.Call(ctx, tool.Call{
 		ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta,
 		Who: s.askerOf(c), Confirmed: r.Confirm,
 	})
@@ -276,7 +300,8 @@ func (s *Server) callTool(c echo.Context) error {
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not JSON"}
 	}
 	s.recordCall(c, t.ID(), res)
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, res.Raw)
+	defer time.AfterFunc(writingCounts, end).Stop()
+	return writeResult(c, res.Raw)
 }
 
 // listCategories answers GET /api/tools/categories.

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/access"
+	"tooldex/internal/limit"
 	"tooldex/tool"
 	"tooldex/validate"
 )
@@ -236,7 +237,8 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.refuseRequest(ctx, req, err)
 		}
 		defer leave()
-		ctx = withCurrentToken(ctx, req)
+		ctx, end := limit.WithHold(withCurrentToken(ctx, req))
+		defer end()
 		switch r := req.(type) {
 		case *mcp.ServerRequest[*mcp.ListToolsParams]:
 			return s.listTools(ctx, r)

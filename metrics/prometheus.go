@@ -224,6 +224,12 @@ func (m *Meter) writeGauges(p *page) {
 	if m.o.Sessions != nil {
 		p.writeGauge("tooldex_sessions", "Open MCP sessions of this process.", float64(m.o.Sessions()))
 	}
+	if m.o.Messages != nil {
+		held, refused := m.o.Messages()
+		p.writeGauge("tooldex_message_bytes", "Bytes of servers' large messages that this process has in memory.",
+			float64(held))
+		p.writeCounter("tooldex_messages_refused_total", "Messages of servers for which this process had no room.", refused)
+	}
 	if m.o.Servers != nil {
 		p.writeServers(m.o.Servers())
 	}

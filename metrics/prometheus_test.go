@@ -26,6 +26,7 @@ func TestPrometheus(t *testing.T) {
 		odd := "say \"hi\"\\\nback"
 		m := New(Options{
 			Catalog: w, Sessions: func() int { return 7 }, Version: "v1",
+			Messages: func() (int64, int64) { return 5, 6 },
 			Servers: func() map[string]ServerState {
 				return map[string]ServerState{"files": {Works: true, Restarts: 2}, odd: {}}
 			},
@@ -111,6 +112,7 @@ func TestPrometheus(t *testing.T) {
 			"tooldex_call_duration_seconds " + odd: 1, "tooldex_call_duration_seconds " + odd + " sum": 40,
 			"tooldex_call_duration_seconds " + odd + " to 2.5 ms": 0,
 			"tooldex_catalogue_tools":                             3, "tooldex_catalogue_servers": 2, "tooldex_sessions": 7,
+			"tooldex_message_bytes": 5, "tooldex_messages_refused_total": 6,
 			"tooldex_server_up files": 1, "tooldex_server_up " + odd: 0,
 			"tooldex_server_restarts_total files": 2, "tooldex_server_restarts_total " + odd: 0,
 			"tooldex_profile_searches_total ": 2, "tooldex_profile_searches_found_nothing_total ": 1,

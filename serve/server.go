@@ -10,7 +10,9 @@ import (
 
 	"tooldex/access"
 	"tooldex/config"
+	"tooldex/gateway"
 	"tooldex/httpapi"
+	"tooldex/internal/limit"
 	"tooldex/mcpsrv"
 	"tooldex/service"
 	"tooldex/tool"
@@ -62,6 +64,7 @@ type server struct {
 	others    *tenants // those that profiles name
 	web       webAccess
 	wait      tenantTimes
+	messages  *limit.Bytes // of the servers of all tenants, in memory
 }
 
 // webAccess is what the HTTP servers of all tenants have in common. It is set before the first of them is built.
@@ -95,6 +98,7 @@ func (s *server) run(ctx context.Context) (err error) {
 	defer s.tracer.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	s.messages = gateway.NewMessages(int64(o.Config.Config().MessageMemory)<<20, collectOften())
 	if s.home, err = s.openTenant(ctx, ""); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (s *server) openTenant(ctx context.Context, name string) (*tenant, error) {
 	}
 	t.updater = newUpdater(t, first)
 	t.gateway = t.service.NewGateway(gateway.Options{
-		OnListChanged: t.updater.announceServer, CloseGrace: upstreamGrace,
+		Messages: s.messages, OnListChanged: t.updater.announceServer, CloseGrace: upstreamGrace,
 		LoginPage:  func(server string) string { return t.all.logins.page(server) },
 		OnFeatures: func(string) { t.all.eachSurface(func(one *surface) { one.mcp.FeaturesChanged() }) },
 		OnResourceUpdated: func(server, uri string) {

@@ -426,6 +426,7 @@ func (s *Service) gatewayOptions(o gateway.Options) gateway.Options {
 	c := s.Config()
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Duration(c.StartTimeout)*time.Second)
 	o.CallTimeout = cmp.Or(o.CallTimeout, time.Duration(c.CallTimeout)*time.Second)
+	o.MessageMemory = cmp.Or(o.MessageMemory, int64(c.MessageMemory)<<20)
 	o.Logger, o.Version, o.AllowPrivate = s.o.Logger, s.o.Version, s.Config().AllowPrivate
 	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
 	o.Dir = s.UpstreamDir()
@@ -458,6 +459,14 @@ func (c *toolCounts) of(set *tool.Set, server string) int {
 // upstreamStates provides searches with the states of servers, none before there is a gateway.
 type upstreamStates struct {
 	gateway atomic.Pointer[gateway.Gateway]
+}
+
+// messageMemory returns the bytes of servers' messages in memory, and how many messages found no room.
+func (u *upstreamStates) messageMemory() (held, refused int64) {
+	if gw := u.gateway.Load(); gw != nil {
+		return gw.MessageMemory()
+	}
+	return 0, 0
 }
 
 // Status implements search.Servers.

@@ -94,7 +94,7 @@ func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
 		Schemas:  validate.NewSchemas(s.o.Logger),
 		Meter: metrics.New(metrics.Options{
 			Disk: s.Store, Catalog: s.Catalog, Sessions: o.Sessions, Logger: s.o.Logger,
-			Servers: s.serverStates, Version: s.o.Version, Sweeps: s.Owner,
+			Servers: s.serverStates, Version: s.o.Version, Sweeps: s.Owner, Messages: s.states.messageMemory,
 		}),
 	}, nil
 }

@@ -140,10 +140,10 @@ const maxStructured = 1 << 20
 // resultTexts returns the texts of the parts of a result, and the strings of its structured content unless a part
 // repeats them.
 func resultTexts(raw json.RawMessage, member string) []string {
-	var r map[string]json.RawMessage
-	if json.Unmarshal(raw, &r) != nil {
+	if orderedjson.Kind(raw) != "object" {
 		return nil
 	}
+	list, _ := orderedjson.Find(raw, member) // without a copy: a result may have many megabytes
 	type part struct {
 		Text     string `json:"text"`
 		Resource struct{ Text string }
@@ -152,7 +152,7 @@ func resultTexts(raw json.RawMessage, member string) []string {
 		Describe string          `json:"description"`
 	}
 	var parts []part
-	_ = json.Unmarshal(r[member], &parts) // parts of another form have no text
+	_ = json.Unmarshal(list, &parts) // parts of another form have no text
 	var texts []string
 	add := func(p part) {
 		for _, t := range []string{p.Text, p.Resource.Text, p.Title, p.Describe} {
@@ -173,7 +173,7 @@ func resultTexts(raw json.RawMessage, member string) []string {
 			}
 		}
 	}
-	structured := r["structuredContent"]
+	structured, _ := orderedjson.Find(raw, "structuredContent")
 	if len(structured) == 0 || len(structured) > maxStructured {
 		return texts
 	}

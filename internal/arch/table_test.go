@@ -192,7 +192,7 @@ var table = map[string]rule{
 	},
 	"serve": {
 		imports: []string{
-			"tool", "upstream", "access", "audit", "config", "credential", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
+			"tool", "upstream", "access", "audit", "config", "credential", "enrich", "gateway", "httpapi", "internal/limit", "internal/ssrf", "mcpsrv", "metrics",
 			"selection", "service", "skills", "trace", "web",
 		},
 		doc: "Package serve offers a service to clients over MCP, on standard streams and over HTTP, and keeps it up to date while it runs.",

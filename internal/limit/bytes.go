@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Bytes bounds the bytes that wait to be taken, in all and for each client. It is safe for concurrent use, and made by
@@ -13,6 +14,10 @@ type Bytes struct {
 	mu      sync.Mutex
 	total   int64
 	clients map[string]int64
+	many    int64           // reported to report when total exceeds it, and when it does no longer
+	report  func(many bool) // nil for none
+	refused int64           // by Wait
+	freed   chan struct{}   // closed by the next End; nil if nobody waits for it
 }
 
 // NewBytes returns a Bytes of which nothing is used. Each bounds what waits for one client, all what waits for all.
@@ -29,7 +34,7 @@ func (b *Bytes) Begin(client string, n int64) bool {
 	if has := b.clients[client]; has > 0 && has+n > b.each || b.total > 0 && b.total+n > b.all {
 		return false
 	}
-	b.total += n
+	b.add(n)
 	b.clients[client] += n
 	return true
 }
@@ -38,9 +43,68 @@ func (b *Bytes) Begin(client string, n int64) bool {
 func (b *Bytes) End(client string, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.total -= n
+	b.add(-n)
 	if b.clients[client] -= n; b.clients[client] <= 0 {
 		delete(b.clients, client)
+	}
+	if b.freed != nil {
+		close(b.freed)
+		b.freed = nil
+	}
+}
+
+// Wait is Begin, but waits for room: until there is some, ctx ends, or the most that may be waited is over.
+func (b *Bytes) Wait(ctx context.Context, client string, n int64, most time.Duration) bool {
+	if b.Begin(client, n) {
+		return true
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for {
+		freed := b.nextEnd()
+		if b.Begin(client, n) {
+			return true
+		}
+		select {
+		case <-freed:
+			continue
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.refused++
+		return false
+	}
+}
+
+// nextEnd returns a channel that the next End closes.
+func (b *Bytes) nextEnd() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.freed == nil {
+		b.freed = make(chan struct{})
+	}
+	return b.freed
+}
+
+// Refused returns how often Wait found no room.
+func (b *Bytes) Refused() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused
+}
+
+// Report has report called when all clients together have more than many bytes, and when they have not any more. It is
+// called before the first Begin. Report may not use the Bytes.
+func (b *Bytes) Report(many int64, report func(many bool)) { b.many, b.report = many, report }
+
+// add changes the total. b.mu is held.
+func (b *Bytes) add(n int64) {
+	before := b.total > b.many
+	b.total += n
+	if after := b.total > b.many; b.report != nil && before != after {
+		b.report(after)
 	}
 }
 
