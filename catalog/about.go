@@ -63,18 +63,44 @@ func serverText(a upstream.About) string {
 	return strings.Join(parts, "\n")
 }
 
-// serverTerms returns the terms of each text of a server in a set, each term once: a text repeats the server's name.
-func serverTerms(set *tool.Set) map[string][]index.Term {
+// serverTexts returns what the server of each entry says of itself, "" for one that says nothing or is held.
+func (st *state) serverTexts(entries []entry) []string {
+	out, texts := make([]string, len(entries)), map[string]string{}
+	for name, s := range st.sources {
+		if text := serverText(s.About); text != "" && st.trust.AboutHeld(name) == "" {
+			texts[name] = text
+		}
+	}
+	if len(texts) == 0 {
+		return out
+	}
+	for i, e := range entries {
+		out[i] = texts[st.records[e.tool.ID()].Source]
+	}
+	return out
+}
+
+// shownTexts returns what the server of each tool of a set says of itself.
+func shownTexts(set *tool.Set) []string {
+	out := make([]string, set.Len())
+	for i, t := range set.All() {
+		out[i] = t.ServerText
+	}
+	return out
+}
+
+// serverTerms returns the terms of each text of a server, each term once: a text repeats the server's name.
+func serverTerms(texts []string) map[string][]index.Term {
 	out, an := map[string][]index.Term{}, knowledge.Analyzer{}
-	for _, t := range set.All() {
-		if _, ok := out[t.ServerText]; ok || t.ServerText == "" {
+	for _, text := range texts {
+		if _, ok := out[text]; ok || text == "" {
 			continue
 		}
-		terms := an.Count(t.ServerText)
+		terms := an.Count(text)
 		for i := range terms {
 			terms[i].Weight = 1
 		}
-		out[t.ServerText] = terms
+		out[text] = terms
 	}
 	return out
 }

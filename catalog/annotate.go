@@ -33,10 +33,17 @@ func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
 			todo = append(todo, e)
 		}
 	}
-	shown, err := st.annotated(todo, base, from)
-	if err != nil {
-		return err
+	derive := newCategorizer(base, len(todo))
+	if derive != nil {
+		err := eachChunk(todo, from, func(_ int, part []entry, have *derived) error {
+			derive.add(part, func(i int) []index.Landmark { return landmarksOf(have.lent[part[i].hash]) })
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
+	shown := annotated(todo, st.serverTexts(todo), derive.finish())
 	for i, t := range st.shown {
 		if t == nil {
 			st.shown[i], shown = shown[0], shown[1:]
@@ -45,69 +52,95 @@ func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
 	return nil
 }
 
-// annotated returns what is shown of the tools of some servers.
-func (st *state) annotated(entries []entry, base *knowledge.Base, from derivedSource) ([]*tool.Tool, error) {
-	derived, err := deriveCategories(entries, base, from)
-	if err != nil {
-		return nil, err
-	}
-	shown, texts := make([]*tool.Tool, len(entries)), map[string]string{}
-	for name, s := range st.sources {
-		if text := serverText(s.About); text != "" && st.trust.AboutHeld(name) == "" {
-			texts[name] = text
-		}
-	}
+// annotated returns what is shown of tools. Texts has what the server of each says of itself, and categories what was
+// derived for it; nil for nothing.
+func annotated(entries []entry, texts, categories []string) []*tool.Tool {
+	shown := make([]*tool.Tool, len(entries))
 	for i, e := range entries {
 		shown[i] = e.tool
-		text := ""
-		if len(texts) > 0 {
-			text = texts[st.records[e.tool.ID()].Source]
+		category := ""
+		if categories != nil {
+			category = categories[i]
 		}
-		if derived[i] == "" && text == "" {
+		if category == "" && texts[i] == "" {
 			continue
 		}
 		t := *e.tool
-		t.ServerText = text
-		if derived[i] != "" {
-			t.Category, t.CategoryDerived = derived[i], true
+		t.ServerText = texts[i]
+		if category != "" {
+			t.Category, t.CategoryDerived = category, true
 		}
 		shown[i] = &t
 	}
-	return shown, nil
+	return shown
 }
 
 // votes are the weights of categories.
 type votes map[string]float64
 
-// deriveCategories returns the derived category of each entry; "" for one that has a category, or that resembles
-// nothing that is known. The tools of a server vote together, since most servers are about one thing.
-func deriveCategories(entries []entry, base *knowledge.Base, from derivedSource) ([]string, error) {
-	out := make([]string, len(entries))
+// categorizer derives the categories of tools that are added in the order of their IDs, in which those of a server
+// follow each other. It keeps the votes of one server only.
+type categorizer struct {
+	base   *knowledge.Base
+	out    []string // of the servers that are done
+	server []entry  // the tools of the last one
+	own    []votes  // of these
+}
+
+// newCategorizer returns a categorizer of so many tools; nil, which does nothing, where nothing is known of tools.
+func newCategorizer(base *knowledge.Base, tools int) *categorizer {
 	if base == nil {
-		return out, nil
-	}
-	own := make([]votes, len(entries))
-	err := eachChunk(entries, from, func(start int, part []entry, have *derived) error {
-		inParallel(len(part), func() func(i int) {
-			return func(i int) {
-				if part[i].tool.Category == "" {
-					own[start+i] = categoryVotes(base, landmarksOf(have.lent[part[i].hash]))
-				}
-			}
-		})
 		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	servers, voters := map[string]votes{}, map[string]float64{}
-	for i, e := range entries {
-		if servers[e.tool.Server] == nil {
-			servers[e.tool.Server] = votes{}
+	return &categorizer{base: base, out: make([]string, 0, tools)}
+}
+
+// add adds tools, whose votes it counts on all processors. Landmarks is called concurrently.
+func (c *categorizer) add(part []entry, landmarks func(i int) []index.Landmark) {
+	if c == nil {
+		return
+	}
+	own := make([]votes, len(part))
+	inParallel(len(part), func() func(i int) {
+		return func(i int) {
+			if part[i].tool.Category == "" {
+				own[i] = categoryVotes(c.base, landmarks(i))
+			}
 		}
-		servers[e.tool.Server].add(own[i], 1)
+	})
+	for i, e := range part {
+		if len(c.server) > 0 && c.server[0].tool.Server != e.tool.Server {
+			c.endServer()
+		}
+		c.server, c.own = append(c.server, e), append(c.own, own[i])
+	}
+}
+
+// endServer derives the categories of the last server.
+func (c *categorizer) endServer() {
+	c.out = append(c.out, deriveCategories(c.server, c.own)...)
+	clear(c.server)
+	clear(c.own)
+	c.server, c.own = c.server[:0], c.own[:0]
+}
+
+// finish returns the derived category of each tool, "" for one without; nil where nothing is known of tools.
+func (c *categorizer) finish() []string {
+	if c == nil {
+		return nil
+	}
+	c.endServer()
+	return c.out
+}
+
+// deriveCategories returns the derived category of each tool of a server; "" for one that has a category, or that
+// resembles nothing that is known. The tools of a server vote together, since most servers are about one thing.
+func deriveCategories(entries []entry, own []votes) []string {
+	out, all, voters := make([]string, len(entries)), votes{}, 0.0
+	for i, e := range entries {
+		all.add(own[i], 1)
 		if e.tool.Category == "" {
-			voters[e.tool.Server]++
+			voters++
 		}
 	}
 	for i, e := range entries {
@@ -116,12 +149,12 @@ func deriveCategories(entries []entry, base *knowledge.Base, from derivedSource)
 		}
 		sum := votes{}
 		sum.add(own[i], 1)
-		sum.add(servers[e.tool.Server], serverVote/voters[e.tool.Server])
+		sum.add(all, serverVote/voters)
 		if best := sum.best(); sum[best] >= leastVotes {
 			out[i] = best
 		}
 	}
-	return out, nil
+	return out
 }
 
 // categoryVotes returns the votes of the archetypes that a tool resembles, nearest first. Their sum is at most 1, and

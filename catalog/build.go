@@ -9,6 +9,7 @@ import (
 
 	"tooldex/index"
 	"tooldex/internal/flatfile"
+	"tooldex/store"
 	"tooldex/tool"
 )
 
@@ -20,9 +21,8 @@ type derivedSource func(part []entry) (*derived, error)
 // inMemory is the source of what is in memory.
 func inMemory(d *derived) derivedSource { return func([]entry) (*derived, error) { return d, nil } }
 
-// readDerived returns the source of what is stored at a generation. It fails once the store has another.
-func (c *Catalog) readDerived(ctx context.Context, x *searchable, gen uint64) derivedSource {
-	view := x.view()
+// readDerived returns the source of what is stored at a generation and fits a view. It fails once the store has another.
+func (c *Catalog) readDerived(ctx context.Context, view store.View, gen uint64) derivedSource {
 	return func(part []entry) (*derived, error) {
 		hashes := make([]tool.Hash, len(part))
 		for i, e := range part {
@@ -81,7 +81,11 @@ func eachChunk(entries []entry, from derivedSource, do func(start int, part []en
 
 // buildSnapshot builds the index of the tools of set, whose order entries have.
 func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived) (*index.Snapshot, error) {
-	b, err := x.fillBuilder(set, entries, inMemory(have), have.model, "")
+	measured, err := x.measure(entries, shownTexts(set), nil, inMemory(have))
+	if err != nil {
+		return nil, err
+	}
+	b, err := x.fillBuilder(set, entries, measured, inMemory(have), have.model, "")
 	if err != nil {
 		return nil, err
 	}
@@ -92,38 +96,46 @@ func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived
 	return snap, nil
 }
 
-// fillBuilder returns a builder that has the tools of set, whose order entries have. It decodes their analyses on all
-// processors, some at a time. Path is that of index.NewBuilder.
-func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSource, model, path string) (*index.Builder,
-	error,
-) {
-	// The tools are decoded twice: BM25F needs the mean length of each field before it can weigh a single term, and
-	// keeping all decoded documents from the first pass would take several times the memory of the index.
-	words, docs := serverTerms(set), make([]index.Doc, min(len(entries), buildChunk))
-	decode := func(do func(start int, docs []index.Doc) error) error {
-		return eachChunk(entries, from, func(start int, part []entry, have *derived) error {
-			inParallel(len(part), func() func(i int) {
-				return func(i int) {
-					docs[i] = x.indexDocument(part[i], have)
-					docs[i].Fields[index.Server] = words[set.All()[start+i].ServerText]
+// measured is what must be known of all tools before the index of them can be built: BM25F needs the mean length of each
+// field before it can weigh a single term, and keeping all decoded documents would take several times the memory of the
+// index.
+type measured struct {
+	lengths index.Lengths
+	words   map[string][]index.Term // of what servers say of themselves, by that text
+}
+
+// measure reads the analyses of tools, as far as it needs them, on all processors. Texts has what the server of each
+// entry says of itself. Derive gets the landmarks of each entry; it may be nil.
+func (x *searchable) measure(entries []entry, texts []string, derive *categorizer, from derivedSource) (*measured, error) {
+	out := &measured{words: serverTerms(texts)}
+	docs := make([]index.Doc, min(len(entries), buildChunk))
+	err := eachChunk(entries, from, func(start int, part []entry, have *derived) error {
+		inParallel(len(part), func() func(i int) {
+			return func(i int) {
+				e, doc := part[i], &docs[i]
+				if !skimPrepared(have.lent[e.hash], doc) {
+					*doc = x.indexDocument(e, have)
 				}
-			})
-			return do(start, docs[:len(part)])
+				doc.Fields[index.Server] = out.words[texts[start+i]]
+			}
 		})
-	}
-	var lengths index.Lengths
-	err := decode(func(_ int, docs []index.Doc) error {
-		for i := range docs {
-			lengths.Add(&docs[i])
+		for i := range part {
+			out.lengths.Add(&docs[i])
 		}
+		derive.add(part, func(i int) []index.Landmark { return docs[i].Landmarks })
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
+	return out, err
+}
+
+// fillBuilder returns a builder that has the tools of set, whose order entries have, and that were measured. It decodes
+// their analyses on all processors, some at a time. Path is that of index.NewBuilder.
+func (x *searchable) fillBuilder(set *tool.Set, entries []entry, m *measured, from derivedSource, model, path string) (
+	*index.Builder, error,
+) {
 	o := x.o
 	o.Model = model
-	b, err := index.NewBuilder(set, lengths, o, path)
+	b, err := index.NewBuilder(set, m.lengths, o, path)
 	if err != nil {
 		return nil, fmt.Errorf("build the index: %w", err)
 	}
@@ -131,12 +143,19 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSou
 		x.params = newParameterNames()
 	}
 	finder := newDuplicateFinder(set.All(), x.params)
-	err = decode(func(start int, docs []index.Doc) error {
-		for i := range docs {
+	docs := make([]index.Doc, min(len(entries), buildChunk))
+	err = eachChunk(entries, from, func(start int, part []entry, have *derived) error {
+		inParallel(len(part), func() func(i int) {
+			return func(i int) {
+				docs[i] = x.indexDocument(part[i], have)
+				docs[i].Fields[index.Server] = m.words[set.All()[start+i].ServerText]
+			}
+		})
+		for i := range part {
 			if err := b.Add(&docs[i]); err != nil {
 				return fmt.Errorf("build the index: %w", err)
 			}
-			finder.note(start+i, entries[start+i].hash, docs[i].Fields[index.Text])
+			finder.note(start+i, part[i].hash, docs[i].Fields[index.Text])
 		}
 		return nil
 	})
@@ -154,16 +173,22 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, from derivedSou
 }
 
 // writeBuilt builds the index of a state and writes its image. It does not hold the image in memory, nor what was made
-// of the tools, which may be only in the store.
-func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey, from derivedSource) (err error) {
+// of the tools, which may be only in the store: from returns the source of what fits a view.
+func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey,
+	from func(store.View) derivedSource,
+) (err error) {
 	whole := *st
-	whole.shown = nil // without what is only in the store, categories were not derived
-	// annotate derives categories, which the index filters by, so it comes before fillBuilder.
-	if err := whole.annotate(x.m.Base, from); err != nil {
+	texts := whole.serverTexts(whole.entries)
+	// Analyses are enough to measure by, and a third of what is stored of a tool. Categories, which the index filters by,
+	// are derived from what was measured.
+	derive := newCategorizer(x.m.Base, len(whole.entries))
+	measured, err := x.measure(whole.entries, texts, derive, from(store.View{Knowledge: x.view().Knowledge}))
+	if err != nil {
 		return err
 	}
+	whole.shown = annotated(whole.entries, texts, derive.finish())
 	set := whole.visibleSet()
-	b, err := x.fillBuilder(set, whole.entries, from, x.view().Model.Fingerprint, path)
+	b, err := x.fillBuilder(set, whole.entries, measured, from(x.view()), x.view().Model.Fingerprint, path)
 	if err != nil {
 		return err
 	}

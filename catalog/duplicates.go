@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"tooldex/index"
 	"tooldex/knowledge"
@@ -21,17 +22,18 @@ const (
 	leastStem   = 3 // letters that stay of a name without its server's
 )
 
-// comparedTool is a tool prepared for comparison.
+// comparedTool is a tool prepared for comparison. What is read on first use may be asked for on several goroutines.
 type comparedTool struct {
 	tool    *tool.Tool
+	at      int // its place among all tools
 	hash    tool.Hash
-	names   []string       // as comparableNames returns them
-	text    []int32        // words of its description
-	service []int32        // words of its server's name
-	params  []int32        // nil until paramsOf is called
-	copied  store.TextHash // of its description, normalized; zero until copiedText is called
-	number  int32          // of the group that it is the first of
-	members []string       // the servers in that group
+	names   []string              // as comparableNames returns them
+	text    []int32               // words of its description
+	service []int32               // words of its server's name
+	params  func() []int32        // numbers of the names of its parameters; parses the schema on first use
+	copied  func() store.TextHash // of its description, normalized; computed on first use
+	number  int32                 // of the group that it is the first of
+	members []string              // the servers in that group
 }
 
 // duplicateFinder finds out which tools are one, from the words of those that may be.
@@ -63,7 +65,9 @@ func (f *duplicateFinder) note(i int, hash tool.Hash, text []index.Term) {
 		words[k] = w.Text
 	}
 	f.twins[i] = &comparedTool{
-		tool: t, hash: hash, names: names, text: f.words.of(words), service: f.words.of(f.an.Terms(nil, t.Server)),
+		tool: t, at: i, hash: hash, names: names, text: f.words.of(words), service: f.words.of(f.an.Terms(nil, t.Server)),
+		params: sync.OnceValue(func() []int32 { return f.params.of(t, hash) }),
+		copied: sync.OnceValue(func() store.TextHash { return store.HashText(normalizeName(t.Description)) }),
 	}
 }
 
@@ -111,8 +115,9 @@ func (w wordNumbers) of(words []string) []int32 {
 }
 
 // parameterNames has the names of tools' parameters by the content of the tools, so that schemas are parsed once and not
-// at each change of the catalogue. It is not safe for concurrent use.
+// at each change of the catalogue. It is safe for concurrent use, except for dropUnused.
 type parameterNames struct {
+	mu    sync.Mutex
 	words wordNumbers
 	known map[tool.Hash][]int32
 }
@@ -123,13 +128,18 @@ func newParameterNames() *parameterNames {
 
 // of returns the numbers of the names of a tool's parameters. It is never nil.
 func (p *parameterNames) of(t *tool.Tool, hash tool.Hash) []int32 {
-	if known, ok := p.known[hash]; ok && hash != (tool.Hash{}) {
+	p.mu.Lock()
+	known, ok := p.known[hash]
+	p.mu.Unlock()
+	if ok && hash != (tool.Hash{}) {
 		return known
 	}
 	var names []string
-	for _, one := range t.Parameters() {
+	for _, one := range t.Parameters() { // without the lock: parsing is what takes the time
 		names = append(names, normalizeName(one.Name))
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	out := p.words.of(names)
 	p.known[hash] = out
 	return out
@@ -138,7 +148,7 @@ func (p *parameterNames) of(t *tool.Tool, hash tool.Hash) []int32 {
 // dropUnused forgets what is known, once it is of many more tools than there are.
 func (p *parameterNames) dropUnused(tools int) {
 	if len(p.known) > 2*tools+spareDerived {
-		*p = *newParameterNames()
+		p.words, p.known = wordNumbers{}, map[tool.Hash][]int32{}
 	}
 }
 
@@ -156,28 +166,35 @@ const minCommonShare = .4
 // linear. A name of that many different tools is no evidence.
 const maxCompared = 64
 
-// copiedServers returns the pairs of servers with enough tools in common that one may be a copy of the other.
+// copiedServers returns the pairs of servers with enough tools in common that one may be a copy of the other. It
+// compares on all processors.
 func (f *duplicateFinder) copiedServers() map[pair]bool {
 	sizes, common := map[string]int{}, map[pair]int{}
 	for _, t := range f.tools {
 		sizes[t.Server]++
 	}
-	byName := map[string][]*comparedTool{}
+	byName := map[string][]*comparedTool{} // the first tools of each name
 	for _, t := range f.twins {
 		if t == nil {
 			continue
 		}
-		met := map[string]bool{t.tool.Server: true}
 		for _, k := range t.names {
-			for _, other := range byName[k] {
-				if !met[other.tool.Server] && f.isSameTool(other, t) {
-					met[other.tool.Server] = true
-					common[pairOf(other.tool.Server, t.tool.Server)]++
-				}
-			}
 			if len(byName[k]) < maxCompared {
 				byName[k] = append(byName[k], t)
 			}
+		}
+	}
+	like := make([][]string, len(f.twins)) // by tool: servers that have the same tool, of those before it
+	inParallel(len(f.twins), func() func(i int) {
+		return func(i int) {
+			if f.twins[i] != nil {
+				like[i] = f.twins[i].sameBefore(byName)
+			}
+		}
+	})
+	for i, servers := range like {
+		for _, server := range servers {
+			common[pairOf(server, f.twins[i].tool.Server)]++
 		}
 	}
 	kin := map[pair]bool{}
@@ -187,12 +204,27 @@ func (f *duplicateFinder) copiedServers() map[pair]bool {
 	return kin
 }
 
+// sameBefore returns the other servers that have this tool, among the tools of byName before it.
+func (t *comparedTool) sameBefore(byName map[string][]*comparedTool) (servers []string) {
+	for _, k := range t.names {
+		for _, other := range byName[k] {
+			if other.at >= t.at {
+				break
+			}
+			if s := other.tool.Server; s != t.tool.Server && !slices.Contains(servers, s) && other.isSameTool(t) {
+				servers = append(servers, s)
+			}
+		}
+	}
+	return servers
+}
+
 // findGroup returns the first tool of the group that t belongs to, nil if there is none.
 func (f *duplicateFinder) findGroup(t *comparedTool, heads map[string][]*comparedTool, kin map[pair]bool) *comparedTool {
 	for _, k := range t.names {
 		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
 			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) &&
-				f.isSameTool(head, t) {
+				head.isSameTool(t) {
 				return head
 			}
 		}
@@ -238,16 +270,16 @@ func normalizeName(s string) string {
 }
 
 // isSameTool reports whether two tools are one, by their descriptions and the names of their parameters.
-func (f *duplicateFinder) isSameTool(a, b *comparedTool) bool {
+func (a *comparedTool) isSameTool(b *comparedTool) bool {
 	shared := countCommon(a.text, b.text)
 	if shared == 0 || a.namesOwnService(b) || b.namesOwnService(a) {
 		return false
 	}
-	copied := a.copiedText() == b.copiedText()
+	copied := a.copied() == b.copied()
 	if float64(shared) < leastWords*float64(min(len(a.text), len(b.text))) && !copied {
 		return false
 	}
-	pa, pb := f.paramsOf(a), f.paramsOf(b)
+	pa, pb := a.params(), b.params()
 	both := countCommon(pa, pb)
 	all := len(pa) + len(pb) - both
 	switch {
@@ -257,15 +289,6 @@ func (f *duplicateFinder) isSameTool(a, b *comparedTool) bool {
 		return shared+both >= leastCopied
 	}
 	return float64(both) >= leastParams*float64(all) && shared+both >= leastShared
-}
-
-// copiedText returns what the description of a tool has in common with its copies. It is computed on first use: tools
-// are compared with many others.
-func (t *comparedTool) copiedText() store.TextHash {
-	if t.copied == (store.TextHash{}) {
-		t.copied = store.HashText(normalizeName(t.tool.Description))
-	}
-	return t.copied
 }
 
 // namesOwnService reports whether the text of a names its own service, and neither b's text nor its server does.
@@ -295,12 +318,4 @@ func countCommon[T int32 | uint64](a, b []T) (n int) {
 		}
 	}
 	return n
-}
-
-// paramsOf returns the names of a tool's parameters. It parses the schema on first use, which most tools never need.
-func (f *duplicateFinder) paramsOf(t *comparedTool) []int32 {
-	if t.params == nil {
-		t.params = f.params.of(t.tool, t.hash)
-	}
-	return t.params
 }

@@ -273,10 +273,12 @@ func (w *imageWriter) write(ctx context.Context, c *Catalog) error {
 	own := &searchable{m: w.x.m, o: w.x.o} // the catalogue may be using x
 	switch {
 	case w.snap == nil:
-		return c.writeBuilt(own, w.st, w.path, w.key, c.readDerived(ctx, own, w.st.generation))
+		return c.writeBuilt(own, w.st, w.path, w.key, func(v store.View) derivedSource {
+			return c.readDerived(ctx, v, w.st.generation)
+		})
 	case w.snap.IsLayered():
-		return c.writeBuilt(own, w.st, w.path, w.key, func([]entry) (*derived, error) {
-			return w.st.derived, ctx.Err()
+		return c.writeBuilt(own, w.st, w.path, w.key, func(store.View) derivedSource {
+			return func([]entry) (*derived, error) { return w.st.derived, ctx.Err() }
 		})
 	}
 	sections, err := w.snap.Image()

@@ -171,7 +171,7 @@ func (a *addition) build(have *derived) (*index.Snapshot, error) {
 		tools[k] = a.set.All()[i]
 	}
 	set, docs := tool.NewSet(tools, ""), make([]index.Doc, len(a.docs))
-	words := serverTerms(set)
+	words := serverTerms(shownTexts(set))
 	inParallel(len(docs), func() func(k int) {
 		return func(k int) {
 			docs[k] = a.x.indexDocument(a.entries[a.docs[k]], have)

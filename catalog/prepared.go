@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"tooldex/embed"
 	"tooldex/index"
@@ -126,7 +127,7 @@ func decodePrepared(b []byte) (p prepared, err error) {
 			p.fields[f][i] = index.Term{Text: text[at : at+n], Weight: float32(r.readNumber()) / termUnits}
 		}
 	}
-	p.landmarks = r.readLandmarks()
+	p.landmarks = r.appendLandmarks(nil)
 	n := r.readCount(1)
 	if r.bad || len(r.b) != 4+n {
 		return prepared{}, errPrepared
@@ -140,6 +141,28 @@ func decodePrepared(b []byte) (p prepared, err error) {
 		p.lent[i] = scale * float32(int8(r.b[4+i]))
 	}
 	return p, nil
+}
+
+// skimPrepared decodes of what encode returned only the weights of the terms and the landmarks, into the slices of a
+// document, which it reuses. It returns false for bytes that decodePrepared refuses.
+func skimPrepared(b []byte, into *index.Doc) bool {
+	if _, ok := textOf(b); !ok {
+		return false
+	}
+	r := byteReader{b: b[1+len(store.TextHash{}):]}
+	r.skipBytes(8) // the rivals
+	into.Class = r.readByte()
+	for f := range len(prepared{}.fields) {
+		terms := into.Fields[f][:0]
+		for range r.readCount(2) {
+			r.skipBytes(int(min(r.readNumber(), math.MaxInt32)))
+			terms = append(terms, index.Term{Weight: float32(r.readNumber()) / termUnits})
+		}
+		into.Fields[f] = terms
+	}
+	into.Landmarks = r.appendLandmarks(into.Landmarks[:0])
+	n := r.readCount(1)
+	return !r.bad && len(r.b) == 4+n
 }
 
 // landmarksOf decodes only the landmarks of what encode returned; nil if it cannot be decoded.
@@ -156,17 +179,18 @@ func landmarksOf(b []byte) []index.Landmark {
 			r.readNumber()
 		}
 	}
-	return r.readLandmarks()
+	return r.appendLandmarks(nil)
 }
 
-// readLandmarks reads the landmarks of a tool.
-func (r *byteReader) readLandmarks() []index.Landmark {
-	out := make([]index.Landmark, r.readCount(3))
-	for i := range out {
-		out[i] = index.Landmark{
+// appendLandmarks appends the landmarks of a tool to out; it returns nil if they cannot be read.
+func (r *byteReader) appendLandmarks(out []index.Landmark) []index.Landmark {
+	n := r.readCount(3)
+	out = slices.Grow(out, n)
+	for range n {
+		out = append(out, index.Landmark{
 			Point: int32(min(r.readNumber(), math.MaxInt32)), Like: float32(r.readByte()) / 255,
 			Lent: float32(r.readByte()) / 255,
-		}
+		})
 	}
 	if r.bad {
 		return nil

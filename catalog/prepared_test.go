@@ -95,8 +95,26 @@ func FuzzDecodePrepared(f *testing.F) {
 	f.Add(append(empty.encode()[:17], 255, 255, 255, 255, 255, 255, 255, 255, 255, 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := decodePrepared(b)
+		skimmed := index.Doc{Landmarks: []index.Landmark{{}, {}}} // as from another tool
+		skimmed.Fields[index.Name] = []index.Term{{Weight: 7}}
+		if ok := skimPrepared(b, &skimmed); ok != (err == nil) {
+			t.Fatalf("skimPrepared says %v where decodePrepared says %v", ok, err)
+		}
 		if err != nil {
 			return
+		}
+		if d := cmp.Diff(p.landmarks, skimmed.Landmarks, cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("other landmarks are skimmed: %s", d)
+		}
+		for f, terms := range p.fields {
+			if len(skimmed.Fields[f]) != len(terms) {
+				t.Fatalf("field %d: %d terms are skimmed of %d", f, len(skimmed.Fields[f]), len(terms))
+			}
+			for i, one := range terms {
+				if one.Weight != skimmed.Fields[f][i].Weight {
+					t.Errorf("field %d: term %d has another weight", f, i)
+				}
+			}
 		}
 		if h, ok := textOf(b); !ok || h != p.text {
 			t.Error("textOf and decodePrepared read two texts")
