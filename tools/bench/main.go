@@ -13,6 +13,7 @@ import (
 // config is what the command line says.
 type config struct {
 	bin, data, knowledge, out string
+	tools                     int // of the largest catalogue
 }
 
 func main() {
@@ -21,6 +22,7 @@ func main() {
 	flag.StringVar(&c.data, "data", "../shared/data", "the folder with catalogue, sets, intents and little_known")
 	flag.StringVar(&c.knowledge, "knowledge", "knowledge/data", "the folder with the texts of the knowledge")
 	flag.StringVar(&c.out, "out", "", "the page to write; standard output if empty")
+	flag.IntVar(&c.tools, "tools", usualTools, "the most tools of a catalogue that large measures, up to 1000000")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, c, flag.Args())
