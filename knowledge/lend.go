@@ -58,7 +58,7 @@ type Lender struct {
 	// vectors holds the unpacked vectors of all archetypes, one after the other, with enc.Dims entries each. The first
 	// worker sets it and said, under once.
 	vectors []float32
-	said    *said
+	said    *unpacked
 	once    sync.Once
 	// blocks has an entry for each compressed block of texts, for Without alone.
 	blocks  []onceBlock
@@ -175,7 +175,7 @@ func (l *Lender) takeWorker() *lendWorker {
 	// Unpacked once for all workers: each tool of an import is compared with hundreds of archetypes.
 	l.once.Do(func() {
 		var group sync.WaitGroup
-		group.Go(func() { l.said = l.base.readSaid() })
+		group.Go(func() { l.said = l.base.unpack() })
 		l.vectors = make([]float32, n*l.enc.Dims)
 		for i := range n {
 			l.base.unpackVector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
@@ -251,15 +251,15 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
 	for _, s := range terms[:min(len(terms), maxWords)] {
-		w.base.addWords(s, w.words)
+		w.said.addWords(s, w.words)
 	}
 	w.enc.Document(t.Name, t.Description, t.Parameters, w.query)
-	var most uint16 = 1
-	for _, x := range w.words {
-		most = max(most, x)
-	}
 	// Words select the candidates, so that cosines are computed for a few hundred archetypes and not for all.
 	picked := w.pickCandidates()
+	var most uint16 = 1
+	for _, i := range picked { // which has the highest
+		most = max(most, w.words[i])
+	}
 	does := w.an.NameEffect(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +12,7 @@ import (
 // TestSaid compares what the lists say of each archetype with its texts.
 func TestSaid(t *testing.T) {
 	b := smallBase(t)
-	s := b.readSaid()
+	s := b.unpack()
 	var an Analyzer
 	for i := range b.Len() {
 		head, err := b.Head(i)
@@ -29,6 +30,27 @@ func TestSaid(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-texts +lists):\n%s", head.Name, d)
 		}
+	}
+}
+
+// TestAddWords compares the scores of unpacked lists with those of the lists as they lie in the base.
+func TestAddWords(t *testing.T) {
+	b := smallBase(t)
+	s := b.unpack()
+	scored := 0
+	for _, stem := range append([]string{"", "no such stem", "\xff"}, s.stems...) {
+		want, got := make([]uint16, b.Len()), make([]uint16, b.Len())
+		b.addWords(stem, want)
+		s.addWords(stem, got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%q (-want +got):\n%s", stem, d)
+		}
+		if slices.Max(want) > 0 {
+			scored++
+		}
+	}
+	if scored < len(s.stems)/2 {
+		t.Errorf("only %d of %d stems score", scored, len(s.stems))
 	}
 }
 

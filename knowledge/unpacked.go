@@ -1,0 +1,80 @@
+package knowledge
+
+import "slices"
+
+// unpacked holds the lists of the base in the two forms that lending needs: by archetype, how often its requests and
+// synonyms have each stem, and by stem, which archetypes have it.
+type unpacked struct {
+	stems []string // all of the base, sorted; what follows refers to them by their place
+	begin []int32  // of each archetype, where its entries begin; and where the last ends
+	stem  []int32
+	times []uint8
+
+	listed []int32  // of each stem, where its archetypes begin; and where the last ends
+	impact []uint32 // the archetype, and in the lowest 8 bits the impact of the stem
+}
+
+// unpack reads the lists of a base. A damaged list ends where the damage is.
+func (b *Base) unpack() *unpacked {
+	dict := b.dict()
+	s := &unpacked{stems: make([]string, dict.n), begin: make([]int32, b.count+1), listed: make([]int32, b.lists.n+1)}
+	all := string(dict.data) // one copy for all stems
+	for k := range s.stems {
+		from, to := dict.bounds(k)
+		s.stems[k] = all[from:to]
+	}
+	// The first pass counts the entries of each archetype, which says where they begin, and the second fills them in.
+	entries := 0
+	b.eachEntry(func(i, _, _, times int) {
+		entries++
+		if times > 0 {
+			s.begin[i+1]++
+		}
+	})
+	for i := range b.count {
+		s.begin[i+1] += s.begin[i]
+	}
+	n := s.begin[b.count]
+	s.stem, s.times, s.impact = make([]int32, n), make([]uint8, n), make([]uint32, 0, entries)
+	next := append([]int32(nil), s.begin[:b.count]...)
+	b.eachEntry(func(i, k, impact, times int) {
+		if times > 0 {
+			s.stem[next[i]], s.times[next[i]] = int32(k), uint8(times)
+			next[i]++
+		}
+		s.impact = append(s.impact, uint32(i)<<8|uint32(impact))
+		s.listed[k+1] = int32(len(s.impact))
+	})
+	for k := range b.lists.n { // a stem without archetypes ends where the one before it does
+		s.listed[k+1] = max(s.listed[k+1], s.listed[k])
+	}
+	return s
+}
+
+// addWords does what Base.addWords does, several times faster.
+func (s *unpacked) addWords(stem string, scores []uint16) {
+	k, ok := slices.BinarySearch(s.stems, stem)
+	if !ok {
+		return
+	}
+	for _, e := range s.impact[s.listed[k]:s.listed[k+1]] {
+		scores[e>>8] += uint16(e & 0xff)
+	}
+}
+
+// eachEntry calls do with each archetype and stem, the impact of the stem, and how often the archetype's requests and
+// synonyms have it, by stem.
+func (b *Base) eachEntry(do func(archetype, stem, impact, times int)) {
+	for k := range b.lists.n {
+		list, at := b.lists.entryAt(k), 0
+		for {
+			var impact, times int
+			var ok bool
+			at, impact, times, list, ok = readEntry(list, at)
+			if !ok || at >= b.count {
+				break
+			}
+			do(at, k, impact, times)
+		}
+	}
+}
