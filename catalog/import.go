@@ -318,6 +318,6 @@ func (im *importing) publish(ctx context.Context) error {
 	if im.st == nil || im.st.generation < im.c.st.Load().generation {
 		return nil
 	}
-	im.st.owned = nil
+	im.st.owned, im.st.offers = nil, nil
 	return im.c.publish(ctx, im.st, im.changed)
 }

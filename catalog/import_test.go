@@ -58,6 +58,41 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// TestChangedEntries has several sources offer tools of one server: a step finds all of that server, whether or not it is
+// noted which source offers what, also after a tool has moved from one source to another.
+func TestChangedEntries(t *testing.T) {
+	c := openCatalog(t, t.TempDir(), newTextIndex())
+	mustSync(t, c,
+		&fake{name: "one", tools: []*tool.Tool{aTool("x", "a", "A."), aTool("y", "b", "B.")}},
+		&fake{name: "two", tools: []*tool.Tool{aTool("x", "c", "C."), aTool("z", "d", "D.")}})
+	plain := c.st.Load().clone()
+	noted := c.st.Load().clone()
+	noted.ownAll()
+	moved := noted.records["x/a"]
+	moved.Source = "three"
+	for name, batch := range map[string]*store.Batch{
+		"a new tool":        {Records: []store.Record{{Tool: aTool("x", "e", "E."), Source: "four"}}},
+		"a removed tool":    {Remove: []tool.ID{"z/d"}},
+		"a moved tool":      {Records: []store.Record{moved}},
+		"a decision":        {Trust: map[tool.ID][]byte{"y/b": nil}},
+		"an unknown server": {Remove: []tool.ID{"no/tool"}},
+	} {
+		plain.apply(batch)
+		noted.apply(batch)
+		want, got := plain.changedEntries(batch), noted.changedEntries(batch)
+		if d := diff(entryIDs(want), entryIDs(got)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+func entryIDs(entries []entry) (ids []tool.ID) {
+	for _, e := range entries {
+		ids = append(ids, e.tool.ID())
+	}
+	return ids
+}
+
 // TestImportContinues stops an import and makes it again: what was stored is not read again.
 func TestImportContinues(t *testing.T) {
 	dir := t.TempDir()

@@ -31,6 +31,7 @@ type state struct {
 	trust   *trust.Ledger
 	derived *derived
 	owned   map[string]map[tool.ID]bool // IDs of the records, by source; only while an import of several steps lasts
+	offers  map[string]map[string]bool  // sources that have or had tools of a server, by server; as long as owned
 	damaged bool                        // something stored was left out
 	// partial is set in a state that was opened from an image. It has the generation, the servers and the trust in
 	// servers; Catalog.loaded returns the whole.
@@ -103,7 +104,7 @@ func (st *state) clone() *state {
 
 // ownAll notes which source offers each tool, so that further steps need not look at all.
 func (st *state) ownAll() {
-	st.owned = map[string]map[tool.ID]bool{}
+	st.owned, st.offers = map[string]map[tool.ID]bool{}, map[string]map[string]bool{}
 	for id, r := range st.records {
 		st.own(id, r.Source)
 	}
@@ -118,6 +119,11 @@ func (st *state) own(id tool.ID, source string) {
 		st.owned[source] = map[tool.ID]bool{}
 	}
 	st.owned[source][id] = true
+	server := id.Server()
+	if st.offers[server] == nil {
+		st.offers[server] = map[string]bool{}
+	}
+	st.offers[server][source] = true
 }
 
 // withBatch returns a copy of st with batch applied, and with these overlays in place of its own.
@@ -301,10 +307,26 @@ func (st *state) changedEntries(b *store.Batch) []entry {
 		changed[id.Server()] = true
 	}
 	var out []entry
-	for _, r := range st.records {
+	add := func(r store.Record) {
 		if changed[r.Tool.Server] {
 			e, _ := st.serve(r)
 			out = append(out, e)
+		}
+	}
+	if st.owned == nil {
+		for _, r := range st.records {
+			add(r)
+		}
+	} else {
+		// Looking at all tools in each of many steps would be quadratic.
+		from := map[string]bool{}
+		for server := range changed {
+			maps.Copy(from, st.offers[server])
+		}
+		for source := range from {
+			for id := range st.owned[source] {
+				add(st.records[id])
+			}
 		}
 	}
 	slices.SortFunc(out, compareID)
