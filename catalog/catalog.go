@@ -101,9 +101,13 @@ type Catalog struct {
 	scannerOf uint64
 	texts     textMover // guarded by mu
 
-	outlining sync.Mutex     // taken after mu, and guards the rest
+	outlining sync.Mutex     // taken after mu, and guards the next two
 	outlined  *state         // the state opened from an image that was outlined last
 	outline   *store.Outline // of the store that it was made of; nil if there is none
+
+	reviewing sync.Mutex // taken after mu, and guards the rest
+	reviewed  *state     // the state that was reviewed last
+	reviews   []scan.Review
 }
 
 // Open makes what is stored searchable. It reads the store only if there is no image of its present state. Damaged

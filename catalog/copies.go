@@ -151,8 +151,11 @@ func nearCopies(tools []settledTool, known *parameterNames) []copied {
 	rows := make([][]uint64, len(tools))
 	firsts := make([]string, len(tools))
 	paramsOf := func(i int) []int32 { return known.of(tools[i].Tool, tools[i].hash) }
+	inParallel(len(tools), func() func(i int) {
+		return func(i int) { rows[i], firsts[i] = wordRows(tools[i].Description) }
+	})
 	for i := range tools {
-		if rows[i], firsts[i] = wordRows(tools[i].Description); rows[i] == nil {
+		if rows[i] == nil {
 			continue
 		}
 		met := map[int]bool{}

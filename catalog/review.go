@@ -18,6 +18,16 @@ import (
 // served with a warning, each group by ID.
 func (c *Catalog) Review() []scan.Review {
 	st := c.loaded()
+	c.reviewing.Lock()
+	defer c.reviewing.Unlock()
+	if c.reviewed != st { // finding the copies looks at every description, and the panel asks again and again
+		c.reviews, c.reviewed = st.review(), st
+	}
+	return slices.Clone(c.reviews)
+}
+
+// review is Catalog.Review of one state.
+func (st *state) review() []scan.Review {
 	var out []scan.Review
 	for _, rec := range st.records {
 		if r, ok := st.trust.Review(formOf(rec), rec.Changed); ok {
