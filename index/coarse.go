@@ -2,7 +2,6 @@ package index
 
 import (
 	"math"
-	"math/bits"
 
 	"tooldex/internal/vector"
 )
@@ -90,8 +89,11 @@ func (s *Snapshot) HasCoarse() bool {
 	return len(s.coarse.bits) > 0
 }
 
-// queryPlanes is the number of bits to which a component of a request is rounded.
-const queryPlanes = 4
+// queryLevels is the highest number to which a component of a request is rounded.
+const queryLevels = 15
+
+// comparedAtOnce is how many documents are compared before their cosines are estimated.
+const comparedAtOnce = 512
 
 // RoughCosines writes an estimate of what Cosines writes. It reads a 32nd of the memory that Cosines does. q must have
 // unit length and Dims entries.
@@ -111,33 +113,28 @@ func (c *coarse) compare(q, scores []float32, at []int32) {
 	for _, x := range q {
 		least, most = min(least, x), max(most, x)
 	}
-	step := max((most-least)/(1<<queryPlanes-1), 1e-12)
-	planes := make([]uint64, queryPlanes*words)
+	step := max((most-least)/queryLevels, 1e-12)
+	rounded := make([]uint8, len(q))
 	var sum float32
 	for j, x := range q {
-		level := uint(math.Round(float64((x - least) / step)))
-		for p := range queryPlanes {
-			planes[p*words+j/64] |= uint64(level>>p&1) << (j % 64)
-		}
-		sum += least + step*float32(level)
+		rounded[j] = uint8(math.Round(float64((x - least) / step)))
+		sum += least + step*float32(rounded[j])
 	}
-	base := vector.Dot(q, c.mean)
-	for i := range c.scales {
-		to := int32(i)
-		if at != nil {
-			if to = at[i]; to < 0 {
-				continue
+	levels, base := vector.NewLevels(rounded), vector.Dot(q, c.mean)
+	var products [comparedAtOnce]uint64
+	for first := 0; first < len(c.scales); first += comparedAtOnce {
+		part := products[:min(comparedAtOnce, len(c.scales)-first)]
+		levels.Multiply(c.bits[first*words:(first+len(part))*words], part)
+		for k, x := range part {
+			to := int32(first + k)
+			if at != nil {
+				if to = at[to]; to < 0 {
+					continue
+				}
 			}
+			signs := 2*(least*float32(int32(x))+step*float32(int32(x>>32))) - sum
+			scores[to] = base + signs*c.scales[first+k]
 		}
-		own := c.bits[i*words : (i+1)*words : (i+1)*words]
-		ones, levels := 0, 0
-		for w, b := range own {
-			ones += bits.OnesCount64(b)
-			levels += bits.OnesCount64(b&planes[w]) + 2*bits.OnesCount64(b&planes[words+w]) +
-				4*bits.OnesCount64(b&planes[2*words+w]) + 8*bits.OnesCount64(b&planes[3*words+w])
-		}
-		signs := 2*(least*float32(ones)+step*float32(levels)) - sum
-		scores[to] = base + signs*c.scales[i]
 	}
 }
 
