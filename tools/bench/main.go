@@ -35,8 +35,8 @@ func main() {
 
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" &&
-		args[0] != "catalogue" && args[0] != "upstreams-http" {
-		return fmt.Errorf("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER")
+		args[0] != "catalogue" && args[0] != "upstreams-http" && args[0] != "exact" {
+		return fmt.Errorf("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER, exact FOLDER")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
@@ -51,6 +51,13 @@ func run(ctx context.Context, c config, args []string) error {
 	}
 	if args[0] == "catalogue" && len(args) == 3 {
 		return writeLarge(ctx, c, args[1], args[2])
+	}
+	if args[0] == "exact" && len(args) == 2 {
+		page, err := exactPage(ctx, c, args[1])
+		if err != nil {
+			return err
+		}
+		return c.write(page)
 	}
 	if args[0] == "fixed" {
 		return serveFixed(ctx, func(base string) { fmt.Fprintln(os.Stderr, base) })
