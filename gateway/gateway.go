@@ -146,7 +146,7 @@ type Gateway struct {
 	// By name. mu guards the maps and closed, not the values.
 	upstreams map[string]*Upstream
 	users     map[userKey]*userUpstream // of servers with credentials of users
-	renewals  map[userKey]*sync.Mutex   // one renews the token of a user's login at a time
+	renewals  renewalLocks
 	closed    bool
 }
 
@@ -155,9 +155,7 @@ var _ tool.Caller = (*Gateway)(nil)
 // New returns a Gateway without servers. Close it when done.
 func New(o Options) *Gateway {
 	o.starts = make(chan struct{}, startsAtOnce)
-	g := &Gateway{
-		upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{}, renewals: map[userKey]*sync.Mutex{},
-	}
+	g := &Gateway{upstreams: map[string]*Upstream{}, users: map[userKey]*userUpstream{}}
 	g.opts = o.withDefaults()
 	g.opts.roomOf = fmt.Sprintf("%p ", g)
 	return g

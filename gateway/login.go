@@ -116,7 +116,7 @@ func (g *Gateway) loginTarget(server string) (x *expandedServer, file string, er
 		return nil, "", &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q",
 			truncateText(server, 80)), Hint: "tooldex servers list shows them"}
 	}
-	perUser := u.cfg.OAuth != nil && u.cfg.OAuth.PerUser
+	perUser := u.cfg.UsersLogIn()
 	file = tokenFile(g.opts.Dir, server)
 	switch {
 	case u.exchanges():

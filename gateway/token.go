@@ -87,7 +87,7 @@ type tokenSource struct {
 	// refusal says what to do.
 	ended func(unreachable bool) error
 
-	mu    *sync.Mutex  // of all sources of the same grant in this process
+	mu    sync.Locker  // of all sources of the same grant in this process
 	text  string       // of grant, as it is kept
 	grant *storedGrant // as last read; nil if there is none
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"sync"
 	"time"
 
 	"tooldex/tool"
@@ -42,7 +41,7 @@ func (k userGrant) replace(before, next string) (bool, error) {
 // is false unless users log in for themselves.
 func (g *Gateway) ownGrant(server string) (k userGrant, ok bool) {
 	u, ok := g.Upstream(server)
-	if !ok || u.cfg.OAuth == nil || !u.cfg.OAuth.PerUser || g.opts.Users == nil {
+	if !ok || !u.cfg.UsersLogIn() || g.opts.Users == nil {
 		return userGrant{}, false
 	}
 	return userGrant{g.opts.Users, "", server, g.addressOf(u.cfg)}, true
@@ -65,20 +64,10 @@ func (g *Gateway) userTokens(key userKey) func(*expandedServer, *url.URL, *slog.
 		}
 		return &tokenSource{
 			keeper: userGrant{g.opts.Users, key.user, key.server, x.url}, url: x.url,
-			client: loginClient(at, g.opts.outbound), scrub: x.redact, logger: logger, mu: g.renewalOf(key),
+			client: loginClient(at, g.opts.outbound), scrub: x.redact, logger: logger, mu: g.renewals.of(key),
 			ended: func(unreachable bool) error { return g.loginError(key.server, unreachable) },
 		}, g.loginHint(key.server), nil
 	}
-}
-
-// renewalOf returns what a renewal of a user's token holds. A token that two renew at once may end the login.
-func (g *Gateway) renewalOf(key userKey) *sync.Mutex {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.renewals[key] == nil {
-		g.renewals[key] = &sync.Mutex{}
-	}
-	return g.renewals[key]
 }
 
 // loginHint says how a user logs in to a server.

@@ -63,7 +63,7 @@ func personalNames(s upstream.Server) []string {
 	if s.OAuth == nil || s.ReachedBy() == upstream.Stdio {
 		return names
 	}
-	if s.OAuth.PerUser {
+	if s.UsersLogIn() {
 		names = append(names, LoginName)
 	}
 	return append([]string{}, names...)
@@ -247,7 +247,7 @@ func (g *Gateway) operatorOptions(s upstream.Server) Options {
 	case s.OAuth == nil || s.ReachedBy() == upstream.Stdio:
 	case s.OAuth.Exchange != "":
 		o.ownTokens = g.exchangeTokens(&exchangedTokens{}, true)
-	case s.OAuth.PerUser:
+	case s.UsersLogIn():
 		o.ownTokens = g.userTokens(userKey{s.Name, ""})
 	}
 	return o

@@ -15,3 +15,6 @@ type OAuth struct {
 	ClientID     string `json:"clientId,omitempty"`
 	ClientSecret string `json:"clientSecret,omitempty"` // a reference such as ${VAR}, never the secret itself
 }
+
+// UsersLogIn reports whether each user logs in to the server for themselves.
+func (s Server) UsersLogIn() bool { return s.OAuth != nil && s.OAuth.PerUser && s.ReachedBy() != Stdio }
