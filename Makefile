@@ -2,6 +2,7 @@
 
 DATA      ?= ../shared/data
 SOAKTIME  ?= 30m
+HOSTILETIME ?= 20s
 FUZZTIME  ?= 1h
 GO        ?= go
 KILLS     ?= 5000
@@ -20,7 +21,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large soak soaked mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large soak soaked hostile mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -96,6 +97,9 @@ soak: build ## load and faults for SOAKTIME, KILLS kills, RUNS random runs of th
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
 	TOOLDEX_SOAK=1 $(GO) test ./serve -count 1 -timeout 4h -v -run '^(TestPermissions|TestTenants|TestManyTenants)$$'
+
+hostile: build ## one hostile server beside nine good ones, each attack for HOSTILETIME; writes docs/hostile.md
+	$(call tool,soak) -bin $(BIN) -hostile -time $(HOSTILETIME) -out docs/hostile.md
 
 mutants: ## remove the protections of tools/mutants one by one, and run the tests that must notice; writes docs/mutants.md
 	$(call tool,mutants) -out docs/mutants.md

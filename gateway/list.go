@@ -72,17 +72,16 @@ func (s *session) listTools(ctx context.Context, timeout time.Duration, logger *
 func (s *session) listPages(ctx context.Context, kind listKind, timeout time.Duration,
 	take func([]json.RawMessage),
 ) (retry bool, err error) {
+	ctx, end := limit.WithHold(ctx) // the items of all pages are in memory
+	defer end()
 	cursors := map[string]bool{"": true}
 	total := 0
 	for cursor := ""; ; {
-		pageCtx, end := limit.WithHold(ctx)
-		raw, retry, err := s.requestPage(pageCtx, kind, cursor, timeout)
+		raw, retry, err := s.requestPage(ctx, kind, cursor, timeout)
 		if err != nil {
-			end()
 			return retry, err
 		}
 		items, next, err := decodePage(raw, kind.member)
-		end() // the items are copies
 		if err != nil {
 			return false, &tool.Error{
 				Code: tool.Unavailable, Op: "list",

@@ -4,4 +4,7 @@
 // The command serves over HTTP and, with the same data, on standard streams. This program also plays the upstream
 // servers: one is killed repeatedly, one changes its tools in bursts, one is reached over HTTP. Clients search, select,
 // call and import; some stop reading, some send slowly, some never end their sessions, and some send malformed input.
+//
+// With -hostile it serves nine servers that behave well beside one that attacks, once for each attack, and fails if a
+// call of the nine fails, or if an attack costs more than 64 MiB of memory.
 package main

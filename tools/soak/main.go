@@ -18,7 +18,9 @@ type config struct {
 	bin, out string
 	time     time.Duration
 	seed     uint64
-	keep     bool // the folder that it worked in
+	keep     bool   // the folder that it worked in
+	hostile  bool   // measure hostile servers in place of load and faults
+	only     string // one attack
 }
 
 func main() {
@@ -28,6 +30,8 @@ func main() {
 	flag.StringVar(&c.out, "out", "", "the page to write; standard output if empty")
 	flag.Uint64Var(&c.seed, "seed", 1, "of what is done by chance")
 	flag.BoolVar(&c.keep, "keep", false, "keep the folder with the data and the logs")
+	flag.BoolVar(&c.hostile, "hostile", false, "measure what a hostile server does to nine others, each attack for -time")
+	flag.StringVar(&c.only, "only", "", "with -hostile: one attack, by its name")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, c, flag.Args())
@@ -58,6 +62,9 @@ func run(ctx context.Context, c config, args []string) error {
 		fmt.Fprintln(os.Stderr, "in", dir)
 	} else {
 		defer func() { _ = os.RemoveAll(dir) }()
+	}
+	if c.hostile {
+		return measureHostile(ctx, c, dir)
 	}
 	r, err := soak(ctx, c, dir)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,9 @@ const (
 // serveUpstream is the program behind tooldex: an MCP server on standard streams, or over HTTP, where it says on which
 // address.
 func serveUpstream(ctx context.Context, kind string) error {
+	if name, ok := strings.CutPrefix(kind, hostilePrefix); ok {
+		return serveHostile(name)
+	}
 	s := newUpstream()
 	if kind != far {
 		return s.Run(ctx, &mcp.IOTransport{Reader: os.Stdin, Writer: filler{os.Stdout}})
