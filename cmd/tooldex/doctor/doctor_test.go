@@ -51,3 +51,12 @@ func TestSchemaFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestAsksOf shows how many tools are searched by name: all of a small catalogue, and fewer of a large one, but some.
+func TestAsksOf(t *testing.T) {
+	for tools, want := range map[int]int{0: 2000, 10_000: 2000, 100_000: 200, 1_000_000: 100} {
+		if got := asksOf(tools); got != want {
+			t.Errorf("of %d tools %d are searched by name, want %d", tools, got, want)
+		}
+	}
+}

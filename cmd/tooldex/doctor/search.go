@@ -29,7 +29,8 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 	}
 	var lost []string
 	// Disabled tools are not searched for, since no search returns them.
-	asked := everyFew(enabledTools(set), mostAsked)
+	tools := enabledTools(set)
+	asked := everyFew(tools, asksOf(len(tools)))
 	for _, t := range asked {
 		ok, err := findsByName(ctx, s, t)
 		if err != nil {
@@ -52,9 +53,14 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 
 // The bounds of what is checked in a large catalogue, where each search takes longer, too.
 const (
-	mostAsked    = 2000 // tools that are searched by name
-	mostCompared = 3000 // tools in a catalogue whose pairs are compared
+	mostAsked    = 2000       // tools that are searched by name
+	leastAsked   = 100        // of them, however large the catalogue is
+	askedTimes   = 20_000_000 // tools that all of these searches may rank together
+	mostCompared = 3000       // tools in a catalogue whose pairs are compared
 )
+
+// asksOf returns how many tools of a catalogue of this size are searched by name.
+func asksOf(tools int) int { return min(mostAsked, max(leastAsked, askedTimes/max(tools, 1))) }
 
 // enabledTools returns the tools that are not disabled, in a slice of its own.
 func enabledTools(set *tool.Set) []*tool.Tool {
@@ -165,6 +171,7 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 		return
 	}
 	var bare, long, idle []string
+	var an knowledge.Analyzer // remembers the stems of words
 	for _, t := range set.All() {
 		if t.Disabled {
 			continue
@@ -176,7 +183,7 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 		case n > longDescription:
 			long = append(long, fmt.Sprintf("%s: %d characters", t.ID(), n))
 		}
-		if n > 0 && saysNothing(t) {
+		if n > 0 && saysNothing(&an, t) {
 			idle = append(idle, fmt.Sprintf("%s: %q", t.ID(), t.Summary))
 		}
 	}
@@ -244,8 +251,7 @@ func (d *doctor) checkUnfamiliar(s *service.Service) {
 
 // saysNothing reports whether every word of a summary is in the name of the tool or of its server. Words are compared
 // as the index reduces them.
-func saysNothing(t *tool.Tool) bool {
-	var a knowledge.Analyzer
+func saysNothing(a *knowledge.Analyzer, t *tool.Tool) bool {
 	named := map[string]bool{}
 	for _, term := range a.Terms(nil, t.Name+" "+t.Server) {
 		named[term] = true
