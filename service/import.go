@@ -126,7 +126,7 @@ func (x *ServerImport) each(ctx context.Context, skip map[string]error, progress
 // A step of an import of files ends with the file that reaches one of these. Few steps are fast, but lose more when the
 // program is stopped, and need more memory.
 const (
-	stepBytes = 4 << 20
+	stepBytes = 2 << 20 // two steps are in memory: one is stored, the next is read
 	stepFiles = 1000
 )
 
