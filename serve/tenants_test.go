@@ -52,7 +52,9 @@ func TestTenants(t *testing.T) {
 			target = pick(w.rand, h.tools)
 		}
 		request, answer := kind.ask(h, target)
-		h.asked.WriteString(request + "\n")
+		if kind.name != "reports" { // whose request may be all of the others
+			h.asked.WriteString(request + "\n")
+		}
 		if asked[kind.name]++; tenantMark.MatchString(answer) {
 			shown[kind.name]++
 		}
