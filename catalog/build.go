@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -201,7 +202,17 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 }
 
 // writeImage writes the image of a state with the set that it serves and the sections of its index.
-func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) (err error) {
+func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) error {
+	near := newNearTables(set.All())
+	return writeTools(path, key.encode(), st, set, st.allEntries(), imageMeta{},
+		append(flatfile.Parts(near.sections()...), sections...))
+}
+
+// writeTools writes a file with the tools of some entries of a state, as set shows them, and then further sections. Meta
+// is completed.
+func writeTools(path string, key []byte, st *state, set *tool.Set, entries []entry, meta imageMeta,
+	sections []flatfile.Section,
+) (err error) {
 	// The texts go to a temporary file beside the image, since all texts of a large catalogue do not fit in memory.
 	texts, err := flatfile.NewSpool(path)
 	if err != nil {
@@ -212,33 +223,38 @@ func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []
 		rows  []toolRow
 		one   []byte
 		tools []*tool.Tool
-		said  = map[string]string{}
 	)
-	for _, e := range st.allEntries() {
+	meta.Texts = map[string]string{}
+	for _, e := range entries {
 		held := ""
 		if r, ok := st.records[e.tool.ID()]; ok {
 			// Held tools are in the image as well, with the reason.
 			held = st.trust.HoldReason(formOf(r))
+			if r.Source != r.Tool.Server {
+				meta.Mixed = append(meta.Mixed, r.Source, r.Tool.Server)
+			}
 		}
 		t := e.tool
 		if shown, ok := set.Get(t.ID()); ok {
 			t = shown
 		}
 		if t.ServerText != "" {
-			said[t.Server] = t.ServerText
+			meta.Texts[t.Server] = t.ServerText
 		}
 		at := texts.Len()
-		rows, one = appendTool(rows, one[:0], t, held)
+		rows, one = appendTool(rows, one[:0], t, held, e.first)
 		rows[len(rows)-1].at = at
 		tools = append(tools, t)
 		if err := texts.Append(one); err != nil {
 			return err
 		}
 	}
-	meta, err := encodeMeta(trustedServers(tools, st.trust), said)
+	slices.Sort(meta.Mixed)
+	meta.Mixed, meta.Trusted = slices.Compact(meta.Mixed), trustedAmong(serversOf(tools), st.trust)
+	described, err := json.Marshal(meta)
 	if err != nil {
-		return err
+		return fmt.Errorf("describe the tools: %w", err)
 	}
-	all := append(flatfile.Parts(meta, flatfile.Bytes(rows)), texts.Section())
-	return flatfile.Write(path, key.encode(), append(all, sections...))
+	all := append(flatfile.Parts(described, flatfile.Bytes(rows)), texts.Section())
+	return flatfile.Write(path, key, append(all, sections...))
 }

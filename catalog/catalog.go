@@ -169,7 +169,10 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	if err != nil || gen == c.st.Load().generation {
 		return false, err
 	}
-	return true, c.openState(ctx)
+	if c.awaitImage(ctx) {
+		return true, nil
+	}
+	return true, c.loadState(ctx, anew)
 }
 
 // Retrust applies other trust options from now on, as if the catalogue had been opened with them. The errors are those
@@ -331,6 +334,9 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 // publish makes st visible: first in the index, then in Set. Changed are the servers whose tools may differ from those
 // that are visible; nil stands for all.
 func (c *Catalog) publish(ctx context.Context, st *state, changed map[string]bool) error {
+	if st.partial {
+		return c.publishFew(ctx, st, changed)
+	}
 	c.o.indexer.release()
 	if err := st.annotate(c.o.Model.Base, inMemory(st.derived)); err != nil {
 		return err
@@ -341,5 +347,6 @@ func (c *Catalog) publish(ctx context.Context, st *state, changed map[string]boo
 	}
 	c.st.Store(st)
 	c.set.Store(set)
+	c.saveSegment(ctx, st, set)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
 // served otherwise than before.
-const imageLayout = 5
+const imageLayout = 6
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
 // any more the latest few stay.
@@ -45,7 +46,8 @@ const (
 	sectionMeta = iota
 	sectionRows
 	sectionTexts
-	firstIndexSection
+	sectionNear       // the first of those of nearTables
+	firstIndexSection = sectionNear + 4
 )
 
 // imageKey says what an image was made of. It is compared as a whole.
@@ -64,6 +66,10 @@ type imageMeta struct {
 	Trusted []string // those servers of tools whose tools were taken as they are
 	// Texts holds what servers say of themselves, by server.
 	Texts map[string]string `json:",omitempty"`
+	// Mixed are the sources of tools of servers of other names, and these servers, sorted.
+	Mixed []string `json:",omitempty"`
+	// Servers are those whose tools a segment replaces, sorted; nil in an image.
+	Servers []string `json:",omitempty"`
 }
 
 // imageKey returns the key of the image that this catalogue would write of a state of the store. The caller holds mu.
@@ -104,8 +110,8 @@ func (c *Catalog) imageIndexer() *searchable {
 	return nil
 }
 
-// openImage publishes the image of the store as it is now, and reports whether there is one that can be used. The state
-// is then partial. The caller holds mu.
+// openImage publishes the image of the store as it is now, or an older one with the segment that makes it that of now,
+// and reports whether there is one that can be used. The state is then partial. The caller holds mu.
 func (c *Catalog) openImage(ctx context.Context) bool {
 	x := c.imageIndexer()
 	// A program that only imports has no index, and loads the rest of what is stored once something changes.
@@ -118,82 +124,197 @@ func (c *Catalog) openImage(ctx context.Context) bool {
 	}
 	key := c.imageKey(head.Generation, head.Stamp)
 	path := key.path(c.o.Dir)
-	if have, err := flatfile.ReadKey(path); err != nil || string(have) != string(key.encode()) {
-		return false
+	var seg *segment
+	of := key
+	if !isAt(path, key) {
+		if of, err = findSegment(key, c.o.Dir); err != nil || !c.hasImage(x, of) {
+			return false
+		}
 	}
-	sections, err := flatfile.Open(path, key.encode(), c.mapped < mostMapped)
+	image, err := c.openBase(x, of)
+	if err == nil && string(of.encode()) != string(key.encode()) {
+		seg, err = openSegment(key, of, c.o.Dir)
+	}
 	if err == nil {
-		err = c.publishImage(head, sections, x)
+		err = c.publishImage(head, image, seg, x)
 	}
 	if err != nil {
 		c.o.Logger.Info("the stored index cannot be used and is made again", "file", path, "error", err)
 		c.spoiled = true
 		return false
 	}
-	c.mapped++
 	c.remember(head)
 	return true
 }
 
+// isAt reports whether a file has a key.
+func isAt(path string, key imageKey) bool {
+	have, err := flatfile.ReadKey(path)
+	return err == nil && string(have) == string(key.encode())
+}
+
+// hasImage reports whether an image is there, or open already.
+func (c *Catalog) hasImage(x *searchable, key imageKey) bool {
+	return x.layers.image.is(key) || isAt(key.path(c.o.Dir), key)
+}
+
+// openBase returns the image of a key, which may be open already.
+func (c *Catalog) openBase(x *searchable, key imageKey) (*openedImage, error) {
+	if x.layers.image.is(key) {
+		return x.layers.image, nil
+	}
+	image, err := openImageFile(key, c.o.Dir, c.mapped < mostMapped, x.to != nil)
+	if err == nil {
+		c.mapped++
+	}
+	return image, err
+}
+
+// openedImage is an image that this process has opened or written.
+type openedImage struct {
+	key     string          // encoded
+	set     *tool.Set       // without what is held
+	snap    *index.Snapshot // nil if it was opened without the index
+	near    nearTables      // nil tables if they were not opened
+	rows    []toolRow       // of all tools, held ones as well; nil if they were not opened
+	docs    []int32         // by document of the index: its row; nil before firstSeen
+	servers []string        // of all tools
+	meta    imageMeta
+}
+
+// is reports whether an image has a key.
+func (o *openedImage) is(key imageKey) bool { return o != nil && o.key == string(key.encode()) }
+
+// firstSeen returns when the tool of a document was first seen. The caller holds mu.
+func (o *openedImage) firstSeen(doc int) time.Time {
+	if o.docs == nil {
+		for i := range o.rows {
+			if o.rows[i].lengths[partHeld] == 0 {
+				o.docs = append(o.docs, int32(i))
+			}
+		}
+	}
+	if doc >= len(o.docs) {
+		return time.Time{}
+	}
+	return o.rows[o.docs[doc]].firstSeen()
+}
+
+// openImageFile opens the image of a key.
+func openImageFile(key imageKey, dir string, mapped, withIndex bool) (*openedImage, error) {
+	sections, err := flatfile.Open(key.path(dir), key.encode(), mapped)
+	if err != nil {
+		return nil, err
+	}
+	if len(sections) < firstIndexSection {
+		return nil, flatfile.ErrForeign
+	}
+	o := &openedImage{key: string(key.encode())}
+	tools, held, err := o.openTools(sections)
+	if err != nil {
+		return nil, err
+	}
+	o.set, o.servers = tool.NewSet(tools, ""), serversOf(tools)
+	if len(held) > 0 {
+		o.set = o.set.Withhold(func(t *tool.Tool) string { return held[t] })
+	}
+	if o.near, err = openNearTables(sections[sectionNear:firstIndexSection]); err == nil && withIndex {
+		o.snap, err = index.Restore(o.set, sections[firstIndexSection:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// openTools opens the first three sections of an image or a segment.
+func (o *openedImage) openTools(sections [][]byte) (tools []*tool.Tool, held map[*tool.Tool]string, err error) {
+	if err := json.Unmarshal(sections[sectionMeta], &o.meta); err != nil {
+		return nil, nil, fmt.Errorf("read what is in it: %w", err)
+	}
+	if o.rows, err = flatfile.List[toolRow](sections[sectionRows]); err != nil {
+		return nil, nil, err
+	}
+	tools, held, ok := openTools(o.rows, sections[sectionTexts], o.meta.Texts)
+	if !ok {
+		return nil, nil, fmt.Errorf("its tools: %w", flatfile.ErrForeign)
+	}
+	return tools, held, nil
+}
+
 var errOtherTrust = errors.New("other servers are trusted now")
 
-// publishImage publishes what an image holds.
-func (c *Catalog) publishImage(head store.Head, sections [][]byte, x *searchable) error {
-	if len(sections) < firstIndexSection {
-		return flatfile.ErrForeign
-	}
-	var meta imageMeta
-	if err := json.Unmarshal(sections[sectionMeta], &meta); err != nil {
-		return fmt.Errorf("read what is in it: %w", err)
-	}
-	rows, err := flatfile.List[toolRow](sections[sectionRows])
-	if err != nil {
-		return err
-	}
-	tools, held, ok := openTools(rows, sections[sectionTexts], meta.Texts)
-	if !ok {
-		return fmt.Errorf("its tools: %w", flatfile.ErrForeign)
-	}
+// publishImage publishes what an image holds, with the segment that replaces some of it; nil for none.
+func (c *Catalog) publishImage(head store.Head, image *openedImage, seg *segment, x *searchable) error {
 	ledger, _ := trust.NewLedger(c.trust, head.Servers, nil, nil)
-	if !slices.Equal(trustedServers(tools, ledger), meta.Trusted) {
+	set, snap, changed := image.set, image.snap, map[string]bool{}
+	mixed := nameSet(image.meta.Mixed)
+	if seg != nil {
+		changed = nameSet(seg.meta.Servers)
+		maps.Copy(mixed, nameSet(seg.meta.Mixed))
+		if !slices.Equal(trustedAmong(seg.servers, ledger), seg.meta.Trusted) {
+			return errOtherTrust
+		}
+	}
+	others := func(list []string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return changed[s] })
+	}
+	if !slices.Equal(trustedAmong(others(image.servers), ledger), others(image.meta.Trusted)) {
 		return errOtherTrust
 	}
-	set := tool.NewSet(tools, "")
-	if len(held) > 0 {
-		set = set.Withhold(func(t *tool.Tool) string { return held[t] })
-	}
-	if x.to != nil {
-		snap, err := index.Restore(set, sections[firstIndexSection:])
-		if err != nil {
+	if seg != nil {
+		var err error
+		if set, snap, err = seg.layOver(image, changed); err != nil {
 			return err
 		}
-		x.layers.use(snap, map[string]bool{})
+	}
+	if x.to != nil {
+		x.layers.use(image.snap, image, changed)
 		x.to.Swap(snap)
 	}
 	c.st.Store(&state{
 		generation: head.Generation, servers: head.Servers, trust: ledger, derived: newDerived(), partial: true,
-		stamp: head.Stamp,
+		stamp: head.Stamp, mixed: mixed,
 	})
 	c.set.Store(set)
+	c.complete = true // no other image is written
 	return nil
 }
 
-// trustedServers returns the servers of tools, which are sorted by ID, that a ledger trusts, in that order.
-func trustedServers(tools []*tool.Tool, l *trust.Ledger) (out []string) {
-	last := ""
+// serversOf returns the servers of tools, which are sorted by ID, in that order.
+func serversOf(tools []*tool.Tool) (out []string) {
 	for _, t := range tools {
-		if t.Server != last && l.Trusts(t.Server) {
+		if len(out) == 0 || out[len(out)-1] != t.Server {
 			out = append(out, t.Server)
 		}
-		last = t.Server
+	}
+	return out
+}
+
+// trustedAmong returns those of some servers that a ledger trusts.
+func trustedAmong(servers []string, l *trust.Ledger) (out []string) {
+	for _, s := range servers {
+		if l.Trusts(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// nameSet returns the set of some names.
+func nameSet(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, n := range names {
+		out[n] = true
 	}
 	return out
 }
 
 // SaveImage writes the catalogue, as it is used, to a file beside the store, from which later processes open it at
 // once. It does nothing if that file is there already, if tools still lack what they need, and if Options.Images is not
-// set. An index in layers is built anew for the file, and the catalogue then uses that one. Changes do not wait for it.
-// The error is that of writing the file, or of reading the store; nothing depends on it.
+// set. Where little has changed since the file was written, it leaves that to a segment. Otherwise an index in layers is
+// built anew for the file, and the catalogue then uses that one. Changes do not wait for it. The error is that of
+// writing the file, or of reading the store; nothing depends on it.
 func (c *Catalog) SaveImage(ctx context.Context) error {
 	c.saving.Lock()
 	defer c.saving.Unlock()
@@ -211,9 +332,14 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 			c.saved = w.st.generation
 		}
 		c.remember(w.head)
-		removeOldImages(filepath.Dir(w.path))
-		if w.snap != nil && w.snap.IsLayered() {
-			err = c.useMerged(w)
+		removeOldImages(c.o.Dir)
+		removeSegment(w.key, c.o.Dir)
+		switch l := &w.x.layers; {
+		case w.snap == nil || c.searchIndexer() != w.x:
+		case w.snap.IsLayered():
+			err = c.useMerged(ctx, w)
+		case l.base == w.snap:
+			l.image = &openedImage{key: string(w.key.encode()), set: w.set, snap: w.snap}
 		}
 	}
 	w.x.layers.since = nil
@@ -242,7 +368,7 @@ func (c *Catalog) imageToWrite(ctx context.Context) (*imageWriter, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x, st := c.searchIndexer(), c.st.Load()
-	if x == nil || !c.o.Images || st == nil || st.partial || st.generation == c.saved {
+	if x == nil || !c.o.Images || st == nil || st.generation == c.saved && !c.isLayered() || st.partial && !c.isLayered() {
 		return nil, nil
 	}
 	head, err := c.o.Store.ReadHead(ctx)
@@ -251,12 +377,17 @@ func (c *Catalog) imageToWrite(ctx context.Context) (*imageWriter, error) {
 	}
 	w := &imageWriter{x: x, st: st, set: c.set.Load(), key: c.imageKey(head.Generation, head.Stamp), head: head}
 	w.path = w.key.path(c.o.Dir)
-	if have, err := flatfile.ReadKey(w.path); err == nil && string(have) == string(w.key.encode()) && !c.spoiled {
+	kept := c.hasSegment(x, w.key)
+	if !kept && c.isLayered() { // maybe it can be written now
+		c.saveSegment(ctx, st, w.set)
+		kept = c.hasSegment(x, w.key)
+	}
+	if isAt(w.path, w.key) && !c.spoiled || kept {
 		c.saved = st.generation
 		c.remember(head)
 		return nil, nil
 	}
-	if !x.isComplete(st) {
+	if !st.partial && !x.isComplete(st) {
 		return nil, nil
 	}
 	if x.to != nil {
@@ -268,10 +399,30 @@ func (c *Catalog) imageToWrite(ctx context.Context) (*imageWriter, error) {
 	return w, nil
 }
 
+// isLayered reports whether the index that is published has layers. The caller holds mu.
+func (c *Catalog) isLayered() bool {
+	x := c.searchIndexer()
+	return x != nil && x.to != nil && x.to.Current() != nil && x.to.Current().IsLayered()
+}
+
+// hasSegment reports whether an image and a segment are there that make up the state of a key, and the segment is so
+// small that a new image does not pay.
+func (c *Catalog) hasSegment(x *searchable, key imageKey) bool {
+	if !c.isLayered() || x.layers.image == nil {
+		return false
+	}
+	snap := x.to.Current()
+	_, extra, _ := snap.Parts()
+	of, err := findSegment(key, c.o.Dir)
+	return err == nil && extra.Len()*mergedShare < snap.Len() && isAt(of.path(c.o.Dir), of)
+}
+
 // write writes the file.
 func (w *imageWriter) write(ctx context.Context, c *Catalog) error {
 	own := &searchable{m: w.x.m, o: w.x.o} // the catalogue may be using x
 	switch {
+	case w.st.partial:
+		return w.writeStored(ctx, c)
 	case w.snap == nil:
 		return c.writeBuilt(own, w.st, w.path, w.key, func(v store.View) derivedSource {
 			return c.readDerived(ctx, v, w.st.generation)
@@ -288,41 +439,58 @@ func (w *imageWriter) write(ctx context.Context, c *Catalog) error {
 	return writeImage(w.path, w.key, w.st, w.set, flatfile.Parts(sections...))
 }
 
+// writeStored writes the image of what is stored, as a program does that only imports: c has little of it in memory.
+func (w *imageWriter) writeStored(ctx context.Context, c *Catalog) error {
+	c.mu.Lock()
+	o := Options{Store: c.o.Store, Dir: c.o.Dir, Logger: c.o.Logger, Trust: c.trust, Model: w.x.m, Slim: true}
+	c.mu.Unlock()
+	stored, err := Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	if stored.st.Load().generation != w.st.generation {
+		return store.ErrChanged
+	}
+	stored.searchIndexer().o, stored.o.Images = w.x.o, true // it was not to begin with an image
+	return stored.SaveImage(ctx)
+}
+
 // useMerged takes the index of all tools that was written in place of the layers, and lays over it what has changed
 // meanwhile. The caller holds mu.
-func (c *Catalog) useMerged(w *imageWriter) error {
+func (c *Catalog) useMerged(ctx context.Context, w *imageWriter) error {
 	l := &w.x.layers
 	_, extra, _ := w.snap.Parts()
-	// A small addition stays: each new base is another mapping of the whole.
-	if c.searchIndexer() != w.x || l.since == nil || extra.Len()*mergedShare < w.snap.Len() {
+	// Each new base is another mapping of the whole, so that a small addition to the old one stays in the end.
+	if l.since == nil || c.mapped >= mostMapped && extra.Len()*mergedShare < w.snap.Len() {
 		return nil
 	}
-	sections, err := flatfile.Open(w.path, w.key.encode(), c.mapped < mostMapped)
+	st, set, since := c.st.Load(), c.set.Load(), l.since
+	if set == w.set && st.partial {
+		c.openImage(ctx) // if it is gone already, the layers stay
+		return nil
+	}
+	image, err := c.openBase(w.x, w.key)
 	if errors.Is(err, flatfile.ErrForeign) { // another process has written a later one
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if len(sections) < firstIndexSection {
-		return flatfile.ErrForeign
-	}
-	base, err := index.Restore(w.set, sections[firstIndexSection:])
-	if err != nil {
-		return err
-	}
-	c.mapped++
-	st, set, since := c.st.Load(), c.set.Load(), l.since
-	l.use(base, map[string]bool{})
+	before := *l
+	l.use(image.snap, image, map[string]bool{})
 	if set == w.set {
-		w.x.to.Swap(base)
+		w.x.to.Swap(image.snap)
+		c.set.Store(image.set) // of equal tools
 		return nil
 	}
-	l.changed = since
-	if snap, servers := w.x.layer(set, st.entries, st.derived, since); snap != nil {
-		l.changed = servers
-		w.x.to.Swap(snap)
+	snap, servers := w.x.layer(set, st.entries, st.derived, since)
+	if snap == nil {
+		*l = before
+		return nil
 	}
+	l.changed = servers
+	w.x.to.Swap(snap)
+	c.saveSegment(ctx, st, set)
 	return nil
 }
 
@@ -349,15 +517,6 @@ func (x *searchable) isComplete(st *state) bool {
 		}
 	}
 	return true
-}
-
-// encodeMeta returns what an image has beside tools and index.
-func encodeMeta(trusted []string, said map[string]string) ([]byte, error) {
-	meta, err := json.Marshal(imageMeta{Trusted: trusted, Texts: said})
-	if err != nil {
-		return nil, fmt.Errorf("describe the tools: %w", err)
-	}
-	return meta, nil
 }
 
 // removeOldImages removes all but the latest images of a folder. What cannot be removed now is removed next time.

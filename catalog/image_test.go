@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
+	"unsafe"
 
 	"tooldex/catalog/sources"
 	"tooldex/index"
@@ -328,11 +330,11 @@ func FuzzOpenTools(f *testing.F) {
 	var rows []toolRow
 	var texts []byte
 	for _, one := range fullTools("s") {
-		rows, texts = appendTool(rows, texts, one, "")
+		rows, texts = appendTool(rows, texts, one, "", time.Time{})
 	}
 	f.Add(slices.Clone(flatfile.Bytes(rows)), texts)
 	f.Fuzz(func(t *testing.T, b, texts []byte) {
-		aligned := make([]toolRow, len(b)/72+1)
+		aligned := make([]toolRow, len(b)/int(unsafe.Sizeof(toolRow{}))+1)
 		copy(flatfile.Bytes(aligned), b)
 		tools, _, ok := openTools(aligned, texts, nil)
 		for _, one := range tools {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/binary"
 	"encoding/json"
+	"time"
 
 	"tooldex/internal/flatfile"
 	"tooldex/tool"
@@ -37,6 +38,7 @@ type toolRow struct {
 	at      uint64
 	lengths [numParts]uint32
 	flags   uint32
+	first   int64 // when the tool was first seen, in milliseconds since 1970; 0 if that is not known
 }
 
 // The flags of a row. The four hints of the annotations follow, two bits each: 0 not given, 1 false, 2 true.
@@ -50,9 +52,20 @@ const (
 	hintBits       = 6 // the lowest bit of the first hint
 )
 
-// appendTool adds a tool to rows and texts.
-func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string) ([]toolRow, []byte) {
+// firstSeen returns when the tool was first seen.
+func (r *toolRow) firstSeen() time.Time {
+	if r.first == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(r.first).UTC()
+}
+
+// appendTool adds a tool, which was first seen then, to rows and texts.
+func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string, first time.Time) ([]toolRow, []byte) {
 	row := toolRow{at: uint64(len(texts))}
+	if !first.IsZero() {
+		row.first = first.UnixMilli()
+	}
 	flag := func(set bool, bit uint32) {
 		if set {
 			row.flags |= bit

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"time"
 
 	"tooldex/catalog/sources"
@@ -93,6 +94,10 @@ func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Re
 		return nil, err
 	}
 	c, all, offers := im.c, step.all, step.offers
+	var few []string // the sources of a change that needs little of what is stored
+	if only && areOwn(offers) {
+		few = fewNames(all)
+	}
 	if reports := im.reportUnchanged(ctx, offers); reports != nil {
 		return reports, nil
 	}
@@ -102,7 +107,7 @@ func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Re
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for n := 1; ; n++ {
-		if err := im.refresh(ctx); err != nil {
+		if err := im.refresh(ctx, few); err != nil {
 			return nil, err
 		}
 		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: im.current(), owner: map[tool.ID]string{}}
@@ -147,12 +152,15 @@ func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Re
 // reportUnchanged returns the reports of a step that changes nothing, where the tools need not even be loaded to know
 // that; nil for any other.
 func (im *importing) reportUnchanged(ctx context.Context, offers []*offer) []Report {
+	if im.st != nil || slices.ContainsFunc(offers, func(o *offer) bool { return !o.same }) {
+		return nil
+	}
 	known := im.c.outlinedSources(ctx)
-	if im.st != nil || known.outline == nil {
+	if known.outline == nil {
 		return nil
 	}
 	for _, o := range offers {
-		if !o.same || !known.isUnchanged(o.name, o.digest) {
+		if !known.isUnchanged(o.name, o.digest) {
 			return nil
 		}
 	}
@@ -171,7 +179,10 @@ func (im *importing) reportUnchanged(ctx context.Context, offers []*offer) []Rep
 // readOffers reads the sources of one step on all processors, except for those that have not changed. Names has the
 // sources of earlier steps, and gets those of this one: two of one name in one import would remove each other's tools.
 func (c *Catalog) readOffers(ctx context.Context, all []sources.Source, names map[string]bool) []*offer {
-	known := c.knownSources(ctx)
+	var known knownSources
+	if slices.ContainsFunc(all, func(src sources.Source) bool { _, ok := src.(digester); return ok }) {
+		known = c.knownSources(ctx) // other sources are read in any case
+	}
 	offers := make([]*offer, len(all))
 	for i, src := range all {
 		if name := src.Name(); names[name] {
@@ -201,14 +212,21 @@ func (im *importing) current() *state {
 	return im.c.st.Load()
 }
 
-// refresh loads what other processes have stored since. The caller holds mu of the catalogue.
-func (im *importing) refresh(ctx context.Context) error {
+// refresh loads what other processes have stored since, and what this step needs: what is stored of few, or all if few is
+// nil or that is not enough. The caller holds mu of the catalogue.
+func (im *importing) refresh(ctx context.Context, few []string) error {
 	gen, err := im.c.o.Store.Generation(ctx)
 	if err != nil || gen == im.current().generation && !im.current().partial {
 		return err
 	}
 	im.st, im.scanner = nil, nil
 	// Another process has changed the store. If this process knows no newer state, load it, or else continue from it.
+	if few != nil && gen != im.c.st.Load().generation && im.c.st.Load().partial {
+		im.c.awaitImage(ctx)
+	}
+	if im.c.st.Load().generation == gen && im.c.widen(ctx, few) {
+		return nil
+	}
 	if st := im.c.st.Load(); gen != st.generation || st.partial {
 		return im.c.loadState(ctx, behind)
 	}
@@ -222,11 +240,7 @@ func (im *importing) scannerOf(offers []*offer) *scan.Scanner {
 		im.scanner, im.c.scanner = im.c.scanner, nil // what is added to it must not stay if the step fails
 	}
 	if im.scanner == nil {
-		known := make([]*tool.Tool, 0, len(st.records))
-		for _, r := range st.records {
-			known = append(known, r.Tool)
-		}
-		im.scanner = scan.New(known)
+		im.scanner = scan.New(im.c.knownTools(st))
 	}
 	if !im.added {
 		im.added = true
@@ -273,12 +287,23 @@ func (im *importing) store(ctx context.Context, batch *store.Batch, only bool) e
 	}
 	if whole {
 		entries, im.changed = st.allEntries(), nil
+		if st.partial {
+			im.changed = st.scope
+		}
 	} else {
 		entries = st.changedEntries(batch)
 	}
 	ready, err := im.c.prepareAndStore(ctx, st, entries, batch)
 	if err != nil {
 		im.st, im.scanner = nil, nil // batch is in it
+		// Stored before the tools that they were made for, analyses would fit none that is stored, and the next process
+		// would make those again: two processes could so refuse each other's changes for long.
+		if errors.Is(err, store.ErrChanged) {
+			clear(im.c.unsaved.lent)
+			if st.partial { // few are soon made again
+				clear(im.c.unsaved.vectors)
+			}
+		}
 		return err
 	}
 	im.c.complete = ready && (whole || im.c.complete)

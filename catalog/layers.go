@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"cmp"
-	"hash/maphash"
 	"maps"
 	"slices"
 
@@ -24,16 +23,19 @@ const (
 // layering is the index that was built last of all tools, and the servers whose tools have changed since.
 type layering struct {
 	base    *index.Snapshot // nil before the first
+	image   *openedImage    // the image that base is of; nil if it is of none, or of none that is known
 	changed map[string]bool
 	// since has the servers that changed since a new base began to be made; nil while none is.
 	since map[string]bool
-	names *nearTable // of base, made when it is needed first
-	rows  *nearTable
+	near  nearTables // of base; made when they are needed first, if image does not have them
 }
 
 // use makes a snapshot of all tools the base.
-func (l *layering) use(base *index.Snapshot, changed map[string]bool) {
-	*l = layering{base: base, changed: changed}
+func (l *layering) use(base *index.Snapshot, image *openedImage, changed map[string]bool) {
+	*l = layering{base: base, image: image, changed: changed}
+	if image != nil {
+		l.near = image.near
+	}
 }
 
 // note notes that servers have changed.
@@ -43,9 +45,9 @@ func (l *layering) note(changed map[string]bool) {
 	}
 }
 
-// layer returns the index of the tools of set, whose order entries have, as an addition to the base, and the servers in
-// the addition; nil if it cannot be made so, or does not pay. Changed are the servers that have changed since the index
-// was published last; nil stands for all.
+// layer returns the index of the tools of set as an addition to the base, and the servers in the addition; nil if it
+// cannot be made so, or does not pay. Changed are the servers that have changed since the index was published last; nil
+// stands for all. Entries are those of all tools of set, or at least of the servers in the addition.
 func (x *searchable) layer(set *tool.Set, entries []entry, have *derived, changed map[string]bool) (*index.Snapshot,
 	map[string]bool,
 ) {
@@ -79,7 +81,7 @@ func (x *searchable) layer(set *tool.Set, entries []entry, have *derived, change
 type addition struct {
 	x       *searchable
 	set     *tool.Set
-	entries []entry // in the order of set
+	entries []entry // sorted by ID; of all tools in set, or at least of those of servers
 	base    *index.Snapshot
 	servers map[string]bool // whose tools are in it
 	from    []int32         // by document of the whole, as index.Layer takes it
@@ -91,6 +93,30 @@ type addition struct {
 	// members has the documents of each group, and last is the highest number of a group; nil until join needs them.
 	members map[int32][]int
 	last    int32
+}
+
+// entry returns the entry of a document. Of a tool of a server that has not changed it may have no hash.
+func (a *addition) entry(i int) entry {
+	if len(a.entries) == a.set.Len() {
+		return a.entries[i]
+	}
+	e := entry{tool: a.set.All()[i]}
+	if k, ok := slices.BinarySearchFunc(a.entries, e, compareID); ok {
+		return a.entries[k]
+	}
+	if image := a.x.layers.image; image != nil && a.from[i] >= 0 {
+		e.first = image.firstSeen(int(a.from[i]))
+	}
+	return e
+}
+
+// placeOf returns the number in the whole of a document of the base, -1 for one that is gone, or that a damaged table
+// names.
+func (a *addition) placeOf(doc int32) int32 {
+	if doc < 0 || int(doc) >= len(a.at) {
+		return -1
+	}
+	return a.at[doc]
 }
 
 // place finds for each tool where its document comes from. It returns false if a tool of a server that has not changed
@@ -174,7 +200,7 @@ func (a *addition) build(have *derived) (*index.Snapshot, error) {
 	words := serverTerms(shownTexts(set))
 	inParallel(len(docs), func() func(k int) {
 		return func(k int) {
-			docs[k] = a.x.indexDocument(a.entries[a.docs[k]], have)
+			docs[k] = a.x.indexDocument(a.entry(a.docs[k]), have)
 			docs[k].Fields[index.Server] = words[tools[k].ServerText]
 		}
 	})
@@ -192,64 +218,6 @@ func (a *addition) build(have *derived) (*index.Snapshot, error) {
 	return b.Snapshot()
 }
 
-// nearTable finds documents by hashes, of names for example.
-type nearTable struct {
-	seed  maphash.Seed
-	hash  []uint64
-	doc   []int32
-	order []int32 // of the others, by hash
-}
-
-// newNearTable makes a table of n documents; hashes appends those of one.
-func newNearTable(n int, seed maphash.Seed, hashes func(i int, dst []uint64) []uint64) *nearTable {
-	t := &nearTable{seed: seed}
-	each := make([][]uint64, n)
-	inParallel(n, func() func(i int) { return func(i int) { each[i] = hashes(i, nil) } })
-	for i, list := range each {
-		for _, h := range list {
-			t.hash, t.doc, t.order = append(t.hash, h), append(t.doc, int32(i)), append(t.order, int32(len(t.order)))
-		}
-	}
-	slices.SortFunc(t.order, func(a, b int32) int { return cmp.Or(cmp.Compare(t.hash[a], t.hash[b]), cmp.Compare(a, b)) })
-	return t
-}
-
-// find calls fn with the documents of a hash, in order, until it returns false.
-func (t *nearTable) find(h uint64, fn func(doc int32) bool) {
-	k, _ := slices.BinarySearchFunc(t.order, h, func(i int32, h uint64) int { return cmp.Compare(t.hash[i], h) })
-	for ; k < len(t.order) && t.hash[t.order[k]] == h; k++ {
-		if !fn(t.doc[t.order[k]]) {
-			return
-		}
-	}
-}
-
-// namesTable returns the table of the names of the base's tools.
-func (l *layering) namesTable() *nearTable {
-	if l.names == nil {
-		seed, tools := maphash.MakeSeed(), l.base.Set().All()
-		l.names = newNearTable(len(tools), seed, func(i int, dst []uint64) []uint64 {
-			for _, name := range comparableNames(tools[i]) {
-				dst = append(dst, maphash.String(seed, name))
-			}
-			return dst
-		})
-	}
-	return l.names
-}
-
-// rowsTable returns the table of what stands for the descriptions of the base's tools when copies are looked for.
-func (l *layering) rowsTable() *nearTable {
-	if l.rows == nil {
-		tools := l.base.Set().All()
-		l.rows = newNearTable(len(tools), maphash.Seed{}, func(i int, _ []uint64) []uint64 {
-			rows, _ := wordRows(tools[i].Description)
-			return rows[:min(sketchSize, len(rows))]
-		})
-	}
-	return l.rows
-}
-
 // findDuplicates sets the groups of the documents that are new or whose texts have changed, and which of them are
 // copies. It compares them with the tools of the same names and of similar texts, and with all tools of these tools'
 // servers. It returns false if these are too many.
@@ -257,53 +225,55 @@ func (a *addition) findDuplicates() bool {
 	if len(a.changed) == 0 {
 		return true
 	}
-	all, names := a.set.All(), a.x.layers.namesTable()
-	var (
-		rows    *nearTable
-		mates   = map[string]bool{} // servers to compare with
-		similar = map[int]bool{}    // tools of similar texts
-	)
+	all, near := a.set.All(), a.x.layers.nearTables()
+	// Copies are looked for among all tools of the servers that changed, since the number of a server's copies decides.
+	changed := map[string]bool{}
 	for _, i := range a.changed {
-		mates[all[i].Server] = true
+		changed[all[i].Server] = true
+	}
+	// Other servers in the addition have only lost tools, or have other ones held. The tables do not have their tools.
+	ownNames, ownRows := map[uint64][]int{}, map[uint64][]int{}
+	for _, i := range a.docs {
+		if changed[all[i].Server] {
+			continue
+		}
 		for _, name := range comparableNames(all[i]) {
-			found := 0
-			names.find(maphash.String(names.seed, name), func(doc int32) bool {
-				if d := a.at[doc]; d >= 0 && all[d].Server != all[i].Server {
-					mates[all[d].Server] = true
-					found++
-				}
-				return found < maxCompared
-			})
+			ownNames[hashName(name)] = append(ownNames[hashName(name)], i)
+		}
+		for _, row := range sketchOf(all[i]) {
+			ownRows[row] = append(ownRows[row], i)
 		}
 	}
-	// Copies are looked for among all tools of the servers that changed, since the number of a server's copies decides.
-	copiers := map[string]bool{}
+	// each calls fn with the tools of other servers than that of tool i that a table has for a hash, at most so many.
+	each := func(t *nearTable, own map[uint64][]int, h uint64, i, most int, fn func(d int)) {
+		found := 0
+		t.find(h, func(doc int32) bool {
+			if d := a.placeOf(doc); d >= 0 && all[d].Server != all[i].Server {
+				fn(int(d))
+				found++
+			}
+			return found < most
+		})
+		for _, d := range own[h] {
+			fn(d)
+		}
+	}
+	mates := maps.Clone(changed) // servers to compare with
+	similar := map[int]bool{}    // tools of similar texts
 	for _, i := range a.changed {
-		copiers[all[i].Server] = true
+		for _, name := range comparableNames(all[i]) {
+			each(&near.names, ownNames, hashName(name), i, maxCompared, func(d int) { mates[all[d].Server] = true })
+		}
 	}
 	for _, i := range a.docs {
-		if !copiers[all[i].Server] {
+		if !changed[all[i].Server] {
 			continue
 		}
-		sketch, _ := wordRows(all[i].Description)
-		if sketch == nil {
-			continue
-		}
-		if rows == nil {
-			rows = a.x.layers.rowsTable()
-		}
-		for _, row := range sketch[:min(sketchSize, len(sketch))] {
-			found := 0
-			rows.find(row, func(doc int32) bool {
-				if d := a.at[doc]; d >= 0 && all[d].Server != all[i].Server {
-					similar[int(d)] = true
-					found++
-				}
-				return found < maxPerRow
-			})
+		for _, row := range sketchOf(all[i]) {
+			each(&near.rows, ownRows, row, i, maxPerRow, func(d int) { similar[d] = true })
 		}
 	}
-	return a.group(mates) && a.markCopied(copiers, similar)
+	return a.group(mates) && a.markCopied(changed, similar)
 }
 
 // group gives the changed documents the groups of what they duplicate, among the tools of some servers.
@@ -332,7 +302,7 @@ func (a *addition) group(servers map[string]bool) bool {
 		}
 	})
 	for k, i := range some {
-		f.note(k, a.entries[i].hash, terms[k])
+		f.note(k, a.entry(i).hash, terms[k])
 	}
 	found := f.groups()
 	members := map[int32][]int{} // by group among some
@@ -407,7 +377,7 @@ func (a *addition) markCopied(copiers map[string]bool, similar map[int]bool) boo
 	}
 	tools := make([]settledTool, len(some))
 	for k, i := range some {
-		e := a.entries[i]
+		e := a.entry(i)
 		tools[k] = settledTool{e.tool, e.hash, e.first}
 	}
 	for _, c := range findCopies(tools, a.x.params) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -280,7 +282,7 @@ func TestLayersMerged(t *testing.T) {
 	sameAnswers(t, opened, c)
 }
 
-// TestLayersUnsaved cannot write the image: the layers go on answering, and the old image is not used.
+// TestLayersUnsaved can write neither image nor segment: the layers go on answering, and the old image is not used.
 func TestLayersUnsaved(t *testing.T) {
 	v, dir := invented{rand.New(rand.NewPCG(5, 6))}, t.TempDir()
 	c := layeredCatalogue(t, dir, trust.Options{})
@@ -288,25 +290,54 @@ func TestLayersUnsaved(t *testing.T) {
 	if err := c.SaveImage(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	mustSync(t, c, &fake{name: "new", tools: []*tool.Tool{aTool("new", "tide", "Tells the tide at a harbour.")}})
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := c.SaveImage(ctx); err == nil {
-		t.Error("an image was written though the context had ended")
-	}
 	c.o.Dir = dir + "/gone"
+	mustSync(t, c, &fake{name: "new", tools: []*tool.Tool{aTool("new", "tide", "Tells the tide at a harbour.")}})
 	if err := c.SaveImage(context.Background()); err == nil {
 		t.Error("an image was written to a folder that does not exist")
 	}
-	c.o.Dir = dir
 	sameAnswers(t, wholeCatalogue(t, dir, trust.Options{}), c)
 	if other := layeredCatalogue(t, dir, trust.Options{}); other.st.Load().partial {
 		t.Error("an old image was used")
 	}
+	c.o.Dir = dir
 	if err := c.SaveImage(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	other := layeredCatalogue(t, dir, trust.Options{})
+	if !other.st.Load().partial || !other.o.Index.Current().IsLayered() {
+		t.Error("the segment was not written in the end")
+	}
+	sameAnswers(t, wholeCatalogue(t, dir, trust.Options{}), other)
+	removeSegments(t, dir)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := other.SaveImage(ctx); err == nil {
+		t.Error("an image was written though the context had ended")
+	}
+	if err := other.SaveImage(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	sameCatalogue(t, wholeCatalogue(t, dir, trust.Options{}), layeredCatalogue(t, dir, trust.Options{}))
+}
+
+// removeSegments removes the segments of a folder.
+func removeSegments(t testing.TB, dir string) {
+	t.Helper()
+	for _, path := range segments(t, dir) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// segments lists the segments of a folder.
+func segments(t testing.TB, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, imagePrefix+"*"+segmentSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // BenchmarkChange makes a change of one server among 10,000 tools: with the index of all tools, and laid over it.

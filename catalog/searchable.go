@@ -338,7 +338,7 @@ func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, 
 	if err != nil {
 		return err
 	}
-	x.layers.use(snap, map[string]bool{})
+	x.layers.use(snap, nil, map[string]bool{})
 	x.to.Swap(snap)
 	return nil
 }

@@ -37,6 +37,10 @@ type state struct {
 	// servers; Catalog.loaded returns the whole.
 	partial bool
 	stamp   store.Stamp // of the store that the image was made of; only in a partial state
+	// scope has the servers of which a partial state has all that is stored: records, sources, entries, what was made of
+	// them and what was decided about them; nil before widen.
+	scope map[string]bool
+	mixed map[string]bool // in a partial state: imageMeta.Mixed
 }
 
 // newState makes a state of a snapshot, which it takes over, with vectors of the given model. If something was damaged,
@@ -95,6 +99,7 @@ func (st *state) clone() *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
 		servers: st.servers, stopped: st.stopped, overlays: st.overlays, trust: st.trust,
+		partial: st.partial, scope: st.scope, mixed: st.mixed,
 		derived: &derived{
 			model: st.derived.model, vectors: maps.Clone(st.derived.vectors), lent: maps.Clone(st.derived.lent),
 		},

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"log/slog"
+	"time"
 
 	"tooldex/internal/flatfile"
 	"tooldex/store"
@@ -24,7 +25,7 @@ func (m *textMover) moveTools(records []store.Record) {
 	var rows []toolRow
 	var texts []byte
 	for _, r := range records {
-		rows, texts = appendTool(rows, texts, r.Tool, "")
+		rows, texts = appendTool(rows, texts, r.Tool, "", time.Time{})
 	}
 	err := m.open()
 	if err == nil {

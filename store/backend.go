@@ -38,6 +38,9 @@ type Backend interface {
 	Load(ctx context.Context, v View) (*Snapshot, error)
 	// LoadMoving is Load that gives the records to move in parts, which may replace their tools.
 	LoadMoving(ctx context.Context, v View, move func(part []Record)) (*Snapshot, error)
+	// LoadServers reads the records of some servers, the sources of the same names, the decisions about what these
+	// servers offer, and all servers and overlays; no vectors and no analyses.
+	LoadServers(ctx context.Context, servers []string) (*Snapshot, error)
 	// ReadDerived reads what was made of some tools, if the generation is still gen.
 	ReadDerived(ctx context.Context, v View, gen uint64, hashes []tool.Hash,
 		textOf func(analysis []byte) (TextHash, bool)) (*Snapshot, error)

@@ -179,10 +179,7 @@ func (s *Store) checkLayout(tx *bolt.Tx) error {
 func (snap *Snapshot) readTools(tx *bolt.Tx, move func([]Record)) {
 	moved := 0
 	snap.readBucket(tx, bucketTools, "tool", func(k, payload []byte) error {
-		r, err := DecodeRecord(payload)
-		if err == nil && string(r.Tool.ID()) != string(k) {
-			err = fmt.Errorf("holds the record of %q", r.Tool.ID())
-		}
+		r, err := decodeRecordOf(k, payload)
 		if err == nil {
 			snap.Records = append(snap.Records, r)
 		}
@@ -195,6 +192,15 @@ func (snap *Snapshot) readTools(tx *bolt.Tx, move func([]Record)) {
 	if move != nil {
 		move(snap.Records[moved:])
 	}
+}
+
+// decodeRecordOf decodes the record that lies under a key.
+func decodeRecordOf(key, payload []byte) (Record, error) {
+	r, err := DecodeRecord(payload)
+	if err == nil && string(r.Tool.ID()) != string(key) {
+		err = fmt.Errorf("holds the record of %q", r.Tool.ID())
+	}
+	return r, err
 }
 
 // readServers reads the configuration of servers.

@@ -31,11 +31,17 @@ func ExposedNames(tools []*Tool, template string) []string {
 		uses[names[i]]++
 	}
 	for i, t := range tools {
-		if len(names[i]) > maxExposed || uses[names[i]] > 1 || names[i] == "" {
-			names[i] = withDigest(names[i], t.ID())
-		}
+		names[i] = exposedName(names[i], t, uses)
 	}
 	return names
+}
+
+// exposedName returns the exposed name of a tool whose name would be name, which so many tools have.
+func exposedName(name string, t *Tool, uses map[string]int) string {
+	if len(name) > maxExposed || uses[name] > 1 || name == "" {
+		return withDigest(name, t.ID())
+	}
+	return name
 }
 
 // fillTemplate puts the names of a tool into a template.
@@ -46,11 +52,17 @@ func fillTemplate(template string, t *Tool) string {
 	return strings.NewReplacer("{server}", t.Server, "{name}", t.Name).Replace(template)
 }
 
-// oneServer reports whether all tools are of one server. Names need no server then.
-func oneServer(tools []*Tool) bool {
-	for _, t := range tools {
-		if t.Server != tools[0].Server {
-			return false
+// oneServer reports whether all tools of some lists are of one server. Names need no server then.
+func oneServer(lists ...[]*Tool) bool {
+	var first *Tool
+	for _, tools := range lists {
+		for _, t := range tools {
+			if first == nil {
+				first = t
+			}
+			if t.Server != first.Server {
+				return false
+			}
 		}
 	}
 	return true

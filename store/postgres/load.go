@@ -81,14 +81,9 @@ func printable(key []byte) string {
 func readTools(ctx context.Context, tx pgx.Tx, snap *store.Snapshot, move func([]store.Record)) error {
 	moved := 0
 	err := eachRow(ctx, tx, snap, "tool", func(k, v []byte) error {
-		r, err := store.DecodeRecord(v)
-		if err == nil && string(r.Tool.ID()) != string(k) {
-			err = fmt.Errorf("holds the record of %q", r.Tool.ID())
-		}
-		if err != nil {
+		if err := readRecord(snap, k, v); err != nil {
 			return err
 		}
-		snap.Records = append(snap.Records, r)
 		if move != nil && len(snap.Records) == moved+movedAtOnce {
 			move(snap.Records[moved:])
 			moved = len(snap.Records)
@@ -99,6 +94,44 @@ func readTools(ctx context.Context, tx pgx.Tx, snap *store.Snapshot, move func([
 		move(snap.Records[moved:])
 	}
 	return err
+}
+
+// readRecord adds a record to snap.
+func readRecord(snap *store.Snapshot, k, v []byte) error {
+	r, err := store.DecodeRecord(v)
+	if err == nil && string(r.Tool.ID()) != string(k) {
+		err = fmt.Errorf("holds the record of %q", r.Tool.ID())
+	}
+	if err == nil {
+		snap.Records = append(snap.Records, r)
+	}
+	return err
+}
+
+// LoadServers implements [store.Backend].
+func (s *Store) LoadServers(ctx context.Context, servers []string) (*store.Snapshot, error) {
+	snap := newSnapshot()
+	err := s.read(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		h, err := readHead(ctx, tx, "")
+		if err != nil {
+			return err
+		}
+		snap.Generation = h.numbers[ofCatalogue]
+		// An ID is SERVER/NAME, the key of a decision that or /KIND/SERVER/NAME.
+		return errors.Join(
+			eachRow(ctx, tx, snap, "tool", func(k, v []byte) error { return readRecord(snap, k, v) },
+				`SELECT id, body FROM tool JOIN (SELECT DISTINCT unnest($1::text[])) AS s(server) ON id >= s.server || '/' AND id < s.server || '0'
+					ORDER BY id`, servers), // "0" comes after "/"
+			readServers(ctx, tx, snap),
+			readSources(ctx, tx, snap, ` WHERE name = ANY($1)`, servers), readOverlays(ctx, tx, snap),
+			readDecisions(ctx, tx, snap, ` WHERE split_part(name, '/', CASE WHEN name LIKE '/%' THEN 3 ELSE 1 END) = ANY($1)`,
+				servers),
+		)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return snap, nil
 }
 
 // readServers reads the configuration of servers by name.
@@ -115,22 +148,34 @@ func readServers(ctx context.Context, tx pgx.Tx, snap *store.Snapshot) error {
 
 // readRest reads sources, overlays and decisions.
 func readRest(ctx context.Context, tx pgx.Tx, snap *store.Snapshot) error {
-	sources := eachRow(ctx, tx, snap, "source", func(_, v []byte) error {
+	return errors.Join(readSources(ctx, tx, snap, ""), readOverlays(ctx, tx, snap), readDecisions(ctx, tx, snap, ""))
+}
+
+// readSources reads the sources that a condition selects.
+func readSources(ctx context.Context, tx pgx.Tx, snap *store.Snapshot, where string, args ...any) error {
+	return eachRow(ctx, tx, snap, "source", func(_, v []byte) error {
 		var one store.SourceState
 		err := json.Unmarshal(v, &one)
 		if err == nil {
 			snap.Sources[one.Name] = one
 		}
 		return err
-	}, `SELECT name, body FROM source`)
-	overlays := eachRow(ctx, tx, snap, "overlay", func(k, v []byte) error {
+	}, `SELECT name, body FROM source`+where, args...)
+}
+
+func readOverlays(ctx context.Context, tx pgx.Tx, snap *store.Snapshot) error {
+	return eachRow(ctx, tx, snap, "overlay", func(k, v []byte) error {
 		snap.Overlays[string(k)] = copyOf(v)
 		return nil
 	}, `SELECT name, body FROM overlay`)
-	return errors.Join(sources, overlays, eachRow(ctx, tx, snap, "trust", func(k, v []byte) error {
+}
+
+// readDecisions reads the decisions that a condition selects.
+func readDecisions(ctx context.Context, tx pgx.Tx, snap *store.Snapshot, where string, args ...any) error {
+	return eachRow(ctx, tx, snap, "trust", func(k, v []byte) error {
 		snap.Trust[tool.ID(k)] = copyOf(v)
 		return nil
-	}, `SELECT name, body FROM trust`))
+	}, `SELECT name, body FROM trust`+where, args...)
 }
 
 // copyOf returns a copy that is not nil, also of nothing.

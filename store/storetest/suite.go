@@ -32,6 +32,7 @@ func Run(t *testing.T, newState func(t testing.TB) Opener) {
 		{"Models", testModels},
 		{"Compact", testCompact},
 		{"DecisionsAreKept", testDecisions},
+		{"ServersAreReadAlone", testLoadServers},
 		{"Preferences", testPreferences},
 		{"PreferencesByMany", testPreferencesByMany},
 		{"Learned", testLearned},

@@ -1,0 +1,108 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+
+	"tooldex/internal/flatfile"
+	"tooldex/tool"
+)
+
+// nearTable finds documents by hashes, of names for example. It lies in an image as it lies in memory.
+type nearTable struct {
+	hash []uint64 // sorted
+	doc  []int32  // of the hash at the same index; of equal hashes sorted
+}
+
+// newNearTable makes a table of n documents; hashes returns those of one.
+func newNearTable(n int, hashes func(i int) []uint64) nearTable {
+	each, total := make([][]uint64, n), 0
+	inParallel(n, func() func(i int) { return func(i int) { each[i] = hashes(i) } })
+	for _, list := range each {
+		total += len(list)
+	}
+	type row struct {
+		hash uint64
+		doc  int32
+	}
+	all := make([]row, 0, total)
+	for i, list := range each {
+		for _, h := range list {
+			all = append(all, row{h, int32(i)})
+		}
+	}
+	slices.SortFunc(all, func(a, b row) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.doc, b.doc)) })
+	t := nearTable{make([]uint64, total), make([]int32, total)}
+	for k, r := range all {
+		t.hash[k], t.doc[k] = r.hash, r.doc
+	}
+	return t
+}
+
+// find calls fn with the documents of a hash, in order, until it returns false.
+func (t *nearTable) find(h uint64, fn func(doc int32) bool) {
+	for k, _ := slices.BinarySearch(t.hash, h); k < len(t.hash) && t.hash[k] == h; k++ {
+		if !fn(t.doc[k]) {
+			return
+		}
+	}
+}
+
+// nearTables find the tools that a tool may duplicate or copy.
+type nearTables struct {
+	names nearTable // by the names that are compared
+	rows  nearTable // by what stands for their descriptions when copies are looked for
+}
+
+// newNearTables makes the tables of tools.
+func newNearTables(tools []*tool.Tool) nearTables {
+	return nearTables{
+		names: newNearTable(len(tools), func(i int) (out []uint64) {
+			for _, name := range comparableNames(tools[i]) {
+				out = append(out, hashName(name))
+			}
+			return out
+		}),
+		rows: newNearTable(len(tools), func(i int) []uint64 { return sketchOf(tools[i]) }),
+	}
+}
+
+// sketchOf returns what stands for the description of a tool when copies are looked for; nil for a short one.
+func sketchOf(t *tool.Tool) []uint64 {
+	rows, _ := wordRows(t.Description)
+	return rows[:min(sketchSize, len(rows))]
+}
+
+// hashName returns the hash of a name in a nearTable.
+func hashName(name string) uint64 { return hashRow([]string{name}) }
+
+// sections returns the memory of the tables, for an image.
+func (t *nearTables) sections() [][]byte {
+	return [][]byte{
+		flatfile.Bytes(t.names.hash), flatfile.Bytes(t.names.doc), flatfile.Bytes(t.rows.hash), flatfile.Bytes(t.rows.doc),
+	}
+}
+
+// openNearTables returns the tables whose sections these are. It reads nothing of them.
+func openNearTables(sections [][]byte) (t nearTables, err error) {
+	for k, into := range []*nearTable{&t.names, &t.rows} {
+		if into.hash, err = flatfile.List[uint64](sections[2*k]); err != nil {
+			return t, err
+		}
+		if into.doc, err = flatfile.List[int32](sections[2*k+1]); err != nil {
+			return t, err
+		}
+		if len(into.hash) != len(into.doc) {
+			return t, flatfile.ErrForeign
+		}
+	}
+	return t, nil
+}
+
+// nearTables returns the tables of the base.
+func (l *layering) nearTables() *nearTables {
+	if l.near.names.hash == nil {
+		l.near = newNearTables(l.base.Set().All())
+	}
+	return &l.near
+}
