@@ -100,6 +100,8 @@ type Catalog struct {
 	scanner   *scan.Scanner
 	scannerOf uint64
 	texts     textMover // guarded by mu
+	// unfamiliar are those of the tools analysed by this process that are like no archetype. Guarded by mu.
+	unfamiliar map[tool.ID]bool
 
 	outlining sync.Mutex     // taken after mu, and guards the next two
 	outlined  *state         // the state opened from an image that was outlined last
@@ -288,6 +290,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entr
 	st.derived.addContent(c.unsaved)
 	made, prepareErr := c.o.indexer.prepare(ctx, entries, st.derived, c.o.Progress)
 	c.unsaved.addContent(made) // also if the write below fails: nothing is embedded twice
+	c.noteUnfamiliar(entries, made)
 	st.derived.addContent(made)
 	decided := !batch.Empty() // otherwise the write only saves work, and may fail
 	if ctx.Err() != nil {

@@ -19,9 +19,6 @@ const (
 	pendingOverlay  = "enrichment/pending"
 )
 
-// enoughUtterances is the number of utterances from which Unfamiliar leaves a tool out.
-const enoughUtterances = 4
-
 // Enricher keeps proposals in the overlays of a catalogue. It is safe for concurrent use; its errors are those of the
 // catalogue's store.
 type Enricher struct{ catalog *catalog.Catalog }
@@ -40,7 +37,7 @@ func (e *Enricher) Unfamiliar(n int) []tool.Stranger {
 		if p := pending.Tools[id]; p != nil {
 			said += len(p.Utterances)
 		}
-		if t.Disabled || said >= enoughUtterances {
+		if t.Disabled || said >= catalog.EnoughUtterances {
 			continue
 		}
 		if like, known := view.Familiarity(id); known && like < catalog.Familiar {

@@ -183,6 +183,7 @@ func reportLine(r catalog.Report) string {
 
 // printReports prints the reports as JSON or YAML if that is the format, and returns all errors, joined.
 func (im *importer) printReports() error {
+	const manyUnfamiliar = 5 // worth a line
 	if im.app.format != "table" {
 		if im.reports == nil {
 			im.reports = []catalog.Report{}
@@ -190,6 +191,8 @@ func (im *importer) printReports() error {
 		if err := im.app.print(im.reports, nil); err != nil {
 			return err
 		}
+	} else if n := im.stack.Catalog.NewUnfamiliar(); n >= manyUnfamiliar {
+		fmt.Fprintf(im.app.stderr, "search recognises %d of these tools poorly: tooldex enrich has your agent write search phrases for them\n", n)
 	}
 	return errors.Join(im.errs...)
 }
