@@ -27,7 +27,8 @@ type Base struct {
 	domainOf    []byte // the domain of each kind
 	names       stringTable
 	texts       stringTable
-	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
+	words       func() (*wordCode, error) // of texts
+	thesaurus   func() pairs              // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
 	glossary    func() glossary
 	categories  func() []string // by kind; the last for no kind
@@ -90,6 +91,7 @@ func Open(b []byte) (*Base, error) {
 		}
 		return t
 	})
+	base.words = sync.OnceValues(func() (*wordCode, error) { return openWordCode(sections[secWords]) })
 	base.thesaurus = sync.OnceValue(func() pairs { return unpackPairs(sections[secThesaurus]) })
 	base.lexicon = sync.OnceValue(func() pairs { return unpackPairs(sections[secLexicon]) })
 	base.glossary = sync.OnceValue(func() glossary { return readGlossary(sections[secGlossary]) })
@@ -150,7 +152,7 @@ func (b *Base) Head(i int) (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	block, err := readBlock(&b.texts, i/perBlock)
+	block, err := b.readTexts(i / perBlock)
 	if err != nil {
 		return Head{}, err
 	}
@@ -159,12 +161,12 @@ func (b *Base) Head(i int) (Head, error) {
 	return h, err
 }
 
-// Name returns the name of archetype i, of 0 to Len-1. It costs a hundredth of Head.
+// Name returns the name of archetype i, of 0 to Len-1.
 func (b *Base) Name(i int) (string, error) {
 	if i < 0 || i >= b.count {
 		return "", fmt.Errorf("knowledge: no archetype %d", i)
 	}
-	names, err := readBlock(&b.names, i/namesBlock)
+	names, err := b.readNames(i / namesBlock)
 	if err != nil {
 		return "", err
 	}
@@ -174,13 +176,26 @@ func (b *Base) Name(i int) (string, error) {
 	return names[i%namesBlock], nil
 }
 
-// readBlock decompresses a block of texts.
-func readBlock(t *stringTable, k int) ([]string, error) {
-	plain, err := decompressBytes(t.entryAt(k))
+// readNames decompresses a block of names.
+func (b *Base) readNames(k int) ([]string, error) {
+	plain, err := decompressBytes(b.names.entryAt(k))
+	if err != nil {
+		return nil, fmt.Errorf("read archetype names: %w", err)
+	}
+	return strings.Split(string(plain), recordSep), nil
+}
+
+// readTexts decodes a block of texts.
+func (b *Base) readTexts(k int) ([]string, error) {
+	words, err := b.words()
 	if err != nil {
 		return nil, fmt.Errorf("read archetype texts: %w", err)
 	}
-	return strings.Split(string(plain), recordSep), nil
+	plain, err := words.decode(b.texts.entryAt(k))
+	if err != nil {
+		return nil, fmt.Errorf("read archetype texts: %w", err)
+	}
+	return strings.Split(plain, recordSep), nil
 }
 
 // parseHead reads the texts of archetype k of a block. Server and Name are left to the caller.
@@ -211,8 +226,7 @@ func (b *Base) unpackVector(i int, into []float32) {
 // unpackMean unpacks the mean vector of archetype i's requests, or clears into if the base's vectors have another width.
 func (b *Base) unpackMean(i int, into []float32) { unpackRow(b.means, i, b.count, into, meanBits) }
 
-// Heads reads many archetypes, in the order in which they are asked for. It unpacks each block of texts once, so that a
-// thousand cost little more than fifty times one Head.
+// Heads reads many archetypes, in the order in which they are asked for. It unpacks each block once.
 func (b *Base) Heads(archetypes []int) ([]Head, error) {
 	order := make([]int, len(archetypes))
 	for i := range order {
@@ -230,13 +244,13 @@ func (b *Base) Heads(archetypes []int) ([]Head, error) {
 		}
 		var err error
 		if k := i / perBlock; k != textBlock {
-			if texts, err = readBlock(&b.texts, k); err != nil {
+			if texts, err = b.readTexts(k); err != nil {
 				return nil, err
 			}
 			textBlock = k
 		}
 		if k := i / namesBlock; k != nameBlock {
-			if names, err = readBlock(&b.names, k); err != nil {
+			if names, err = b.readNames(k); err != nil {
 				return nil, err
 			}
 			nameBlock = k

@@ -22,8 +22,8 @@ type Encoder struct {
 }
 
 // The sections of the compiled form, in the order in which they lie in the file. Each is preceded by its length in four
-// bytes. Names and texts are compressed in blocks, so that reading one archetype decompresses a few hundred texts and
-// not all of them. Vectors and word lists are not compressed: they are read in place.
+// bytes. Names and texts are compressed in blocks, so that reading one archetype decompresses a few of them and not all.
+// Vectors and word lists are not compressed: they are read in place.
 const (
 	secHash      = iota // SHA-256 of the source
 	secModel            // fingerprint of the model that made the vectors
@@ -37,7 +37,8 @@ const (
 	secDomainOf         // the domain of each kind, a byte
 	secEffects          // what each archetype does, a byte
 	secNames            // strtab: compressed blocks of the archetypes' names
-	secTexts            // strtab: compressed blocks of the archetypes' titles, synonyms and utterances
+	secTexts            // strtab: blocks of the archetypes' titles, synonyms and utterances, coded by words
+	secWords            // the code of these words, see wordCodes.compile
 	secGlossary         // compressed strings: what people call objects and operations, words by their place in secDict
 	secThesaurus        // compressed strings: phrases and what they expand to
 	secLexicon          // compressed strings: language and form, and English words
@@ -47,12 +48,12 @@ const (
 // magic names the version of the form; change it with the form. The separators cannot occur in texts.
 const (
 	// the first bytes of the form; Open refuses any other
-	magic      = "TDXK0004"
+	magic      = "TDXK0005"
 	fieldSep   = "\x1f"
 	listSep    = "\x1e"
 	recordSep  = "\x1d"
-	perBlock   = 256 // archetypes in one compressed block of texts
-	namesBlock = 64  // and of names
+	perBlock   = 8  // archetypes in one block of texts
+	namesBlock = 64 // and in one compressed block of names
 )
 
 // Compile turns the source into the form that the binary carries and [Open] reads in place. The same source and encoder
@@ -93,18 +94,27 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
 	}
 	sections[secKinds] = encodeStringTable(kinds)
-	if sections[secNames], err = compileTexts(src.Archetypes, namesBlock, func(a *Archetype) string {
-		return a.Name
-	}); err != nil {
-		return nil, err
+	names := joinBlocks(src.Archetypes, namesBlock, func(a *Archetype) string { return a.Name })
+	for i, block := range names {
+		packed, err := compressBytes([]byte(block))
+		if err != nil {
+			return nil, err
+		}
+		names[i] = string(packed)
 	}
-	sections[secTexts], err = compileTexts(src.Archetypes, perBlock, func(a *Archetype) string {
+	sections[secNames] = encodeStringTable(names)
+	texts := joinBlocks(src.Archetypes, perBlock, func(a *Archetype) string {
 		return strings.Join([]string{a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)},
 			fieldSep)
 	})
-	if err != nil {
+	codes := newWordCodes(texts)
+	if sections[secWords], err = codes.compile(); err != nil {
 		return nil, err
 	}
+	for i, block := range texts {
+		texts[i] = string(codes.encode(block))
+	}
+	sections[secTexts] = encodeStringTable(texts)
 	if sections[secGlossary], err = glossary.compile(dict); err != nil {
 		return nil, err
 	}
@@ -133,21 +143,16 @@ func domainsOf(src *Source) []string {
 	return out
 }
 
-// compileTexts compresses the result of text for each archetype, in blocks of so many archetypes.
-func compileTexts(all []Archetype, block int, text func(*Archetype) string) ([]byte, error) {
-	var blocks []string
-	for start := 0; start < len(all); start += block {
+// joinBlocks joins the results of text in blocks of so many archetypes.
+func joinBlocks(all []Archetype, block int, text func(*Archetype) string) (blocks []string) {
+	for some := range slices.Chunk(all, block) {
 		var plain []string
-		for i := start; i < min(start+block, len(all)); i++ {
-			plain = append(plain, text(&all[i]))
+		for i := range some {
+			plain = append(plain, text(&some[i]))
 		}
-		b, err := compressBytes([]byte(strings.Join(plain, recordSep)))
-		if err != nil {
-			return nil, err
-		}
-		blocks = append(blocks, string(b))
+		blocks = append(blocks, strings.Join(plain, recordSep))
 	}
-	return encodeStringTable(blocks), nil
+	return blocks
 }
 
 // compressBytes compresses plain. The same bytes give the same result.

@@ -60,7 +60,7 @@ type Lender struct {
 	vectors []float32
 	said    *unpacked
 	once    sync.Once
-	// blocks has an entry for each compressed block of texts, for Without alone.
+	// blocks has an entry for each block of texts, for Without alone.
 	blocks  []onceBlock
 	workers sync.Pool // of *lendWorker
 }
@@ -374,7 +374,7 @@ func (w *lendWorker) addSayings(i int, weight float32, mean []float32, share flo
 // addOthers does what addSayings does with all requests but those of Without. It reads the texts.
 func (w *lendWorker) addOthers(i int, weight float32, mean []float32, share float32) error {
 	block := &w.blocks[i/perBlock]
-	block.once.Do(func() { block.text, block.err = readBlock(&w.base.texts, i/perBlock) })
+	block.once.Do(func() { block.text, block.err = w.base.readTexts(i / perBlock) })
 	if block.err != nil {
 		return block.err
 	}

@@ -231,7 +231,7 @@ func TestEnglishOfArchetypes(t *testing.T) {
 	all, changed := 0, []string(nil)
 	var an Analyzer
 	for i := 0; i < b.texts.n; i++ {
-		block, err := readBlock(&b.texts, i)
+		block, err := b.readTexts(i)
 		if err != nil {
 			t.Fatal(err)
 		}
