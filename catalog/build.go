@@ -220,19 +220,18 @@ func writeTools(path string, key []byte, st *state, set *tool.Set, entries []ent
 	}
 	defer func() { err = errors.Join(err, texts.Close()) }()
 	var (
-		rows  []toolRow
-		one   []byte
-		tools []*tool.Tool
+		rows []toolRow
+		one  []byte
 	)
-	meta.Texts = map[string]string{}
+	_, own := st.describe(entries)
+	meta.Trusted, meta.Mixed = own.Trusted, append(meta.Mixed, own.Mixed...)
+	slices.Sort(meta.Mixed)
+	meta.Mixed, meta.Texts = slices.Compact(meta.Mixed), map[string]string{}
 	for _, e := range entries {
 		held := ""
 		if r, ok := st.records[e.tool.ID()]; ok {
 			// Held tools are in the image as well, with the reason.
 			held = st.trust.HoldReason(formOf(r))
-			if r.Source != r.Tool.Server {
-				meta.Mixed = append(meta.Mixed, r.Source, r.Tool.Server)
-			}
 		}
 		t := e.tool
 		if shown, ok := set.Get(t.ID()); ok {
@@ -244,17 +243,30 @@ func writeTools(path string, key []byte, st *state, set *tool.Set, entries []ent
 		at := texts.Len()
 		rows, one = appendTool(rows, one[:0], t, held, e.first)
 		rows[len(rows)-1].at = at
-		tools = append(tools, t)
 		if err := texts.Append(one); err != nil {
 			return err
 		}
 	}
-	slices.Sort(meta.Mixed)
-	meta.Mixed, meta.Trusted = slices.Compact(meta.Mixed), trustedAmong(serversOf(tools), st.trust)
 	described, err := json.Marshal(meta)
 	if err != nil {
 		return fmt.Errorf("describe the tools: %w", err)
 	}
 	all := append(flatfile.Parts(described, flatfile.Bytes(rows)), texts.Section())
 	return flatfile.Write(path, key, append(all, sections...))
+}
+
+// describe returns the servers of some entries, which are sorted by ID, and what an image has of them beside their
+// tools and texts.
+func (st *state) describe(entries []entry) (servers []string, meta imageMeta) {
+	for _, e := range entries {
+		if len(servers) == 0 || servers[len(servers)-1] != e.tool.Server {
+			servers = append(servers, e.tool.Server)
+		}
+		if r, ok := st.records[e.tool.ID()]; ok && r.Source != r.Tool.Server {
+			meta.Mixed = append(meta.Mixed, r.Source, r.Tool.Server)
+		}
+	}
+	slices.Sort(meta.Mixed)
+	meta.Mixed, meta.Trusted = slices.Compact(meta.Mixed), trustedAmong(servers, st.trust)
+	return servers, meta
 }

@@ -339,7 +339,9 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 		case w.snap.IsLayered():
 			err = c.useMerged(ctx, w)
 		case l.base == w.snap:
+			// As if it were opened: what it was made of is compared with what is trusted before it is published again.
 			l.image = &openedImage{key: string(w.key.encode()), set: w.set, snap: w.snap}
+			l.image.servers, l.image.meta = w.st.describe(w.st.allEntries())
 		}
 	}
 	w.x.layers.since = nil

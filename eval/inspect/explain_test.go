@@ -69,7 +69,8 @@ func TestExplainParts(t *testing.T) {
 	in := inspector(t, office(), nil)
 	x, err := in.Explain(t.Context(), "send a letter to my aunt, then list the files in a folder",
 		[]tool.ID{"desk/send_letter"})
-	if err != nil || len(x.Parts) != 2 || !strings.Contains(x.Parts[1], "files") || x.Wanted[0].Place != 1 {
+	if err != nil || len(x.Parts) != 2 || !strings.Contains(x.Parts[1], "files") ||
+		x.Wanted[0].Place < 1 || x.Wanted[0].Place > 2 { // the first of either part may come first
 		t.Errorf("%+v, %v", x, err)
 	}
 }
