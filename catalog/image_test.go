@@ -420,3 +420,22 @@ func TestImageRetrust(t *testing.T) {
 		t.Errorf("the warning stays: %s", odd.Warning)
 	}
 }
+
+// TestImageWrittenThenRetrusted changes which servers are trusted in the process that has written the image: the same
+// policy gives the image the same name, and still it is of another trust.
+func TestImageWrittenThenRetrusted(t *testing.T) {
+	dir := t.TempDir()
+	c := save(t, dir, trust.Options{Policy: trust.Quarantine})
+	for _, trusted := range []bool{true, false, true} {
+		o := trust.Options{Policy: trust.Quarantine, Trusted: func(server string) bool { return trusted && server == "one" }}
+		if err := c.Retrust(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Set().Resolve("one/odd"); (err == nil) != trusted {
+			t.Errorf("trusted %v, the suspicious tool gives %v", trusted, err)
+		}
+		if err := c.SaveImage(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
