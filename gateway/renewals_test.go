@@ -33,6 +33,9 @@ func TestRenewalLocks(t *testing.T) {
 	one, other := locks.of(userKey{"s", "a"}), locks.of(userKey{"s", "b"})
 	one.Lock()
 	other.Lock() // does not wait
+	if len(locks.all) != 2 {
+		t.Errorf("%d locks are kept while two are held", len(locks.all))
+	}
 	other.Unlock()
 	one.Unlock()
 }

@@ -120,7 +120,7 @@ func (s *Server) currentSet() *tool.Set {
 // when tools change.
 func (s *Server) listTools(c echo.Context) error {
 	v := readQuery(c)
-	limit, cursor := v.number("limit"), tool.ID(v.text("cursor"))
+	size, cursor := v.number("limit"), tool.ID(v.text("cursor"))
 	filter := tool.Filter{
 		Servers: v.list("server"), Categories: v.list("category"), ReadOnly: v.flag("read_only"),
 		Disabled: v.flag("include_disabled"),
@@ -129,10 +129,10 @@ func (s *Server) listTools(c echo.Context) error {
 		return err
 	}
 	switch {
-	case limit < 0 || limit > maxPage:
+	case size < 0 || size > maxPage:
 		return invalidField("limit", fmt.Sprintf("is not from 1 to %d", maxPage))
-	case limit == 0:
-		limit = defaultPage
+	case size == 0:
+		size = defaultPage
 	}
 	uses, err := s.toolUses(c.Request().Context())
 	if err != nil {
@@ -150,8 +150,8 @@ func (s *Server) listTools(c echo.Context) error {
 		list.Total++
 		switch {
 		case t.ID() <= cursor:
-		case len(list.Tools) == limit:
-			list.NextCursor = string(list.Tools[limit-1].ID)
+		case len(list.Tools) == size:
+			list.NextCursor = string(list.Tools[size-1].ID)
 		default:
 			item := s.itemOf(set, t)
 			item.Always, item.toolUse = t.Always || always[t.ID()], describeUse(uses[t.ID()])

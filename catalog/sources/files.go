@@ -141,12 +141,12 @@ type FileContent struct {
 }
 
 // Batches reads all files as ReadFile does, in their order, and those of one batch on all processors. A batch ends with
-// the file that reaches so many bytes or files. With each batch comes how many files are read by then.
-func (f *Files) Batches(bytes int64, files int) iter.Seq2[int, []FileContent] {
+// the file that reaches most bytes, or so many files. With each batch comes how many files are read by then.
+func (f *Files) Batches(most int64, files int) iter.Seq2[int, []FileContent] {
 	return func(yield func(int, []FileContent) bool) {
 		for start := 0; start < len(f.list); {
 			end, size := start, int64(0)
-			for end < len(f.list) && size < bytes && end-start < files {
+			for end < len(f.list) && size < most && end-start < files {
 				size += f.list[end].size()
 				end++
 			}
