@@ -18,8 +18,9 @@ const (
 
 // posting is a posting as it lies in an image.
 type posting struct {
-	doc         int32
-	impact, own float32
+	doc    int32
+	impact float32
+	_      float32 // the part of the tool's own words, which is not used here
 }
 
 // readItems reads the tools off the index as engines take them, and its terms.
