@@ -30,8 +30,8 @@ type Options struct {
 	// Ended is called with the Key of a principal whose token was revoked, has expired, or grants something else now.
 	// Watch calls it, one at a time. Nil means that nobody is notified.
 	Ended func(key string)
-	// Refused is called for each request (kind "requests") and call ("calls", "concurrent") that the quota of a token does
-	// not permit, with the view that the token grants. Nil means that nobody is notified.
+	// Refused is called for each request (kind "requests") and call ("calls", "concurrent") that the quota of a token
+	// does not permit, with the view that the token grants. Nil means that nobody is notified.
 	Refused func(who Principal, view View, kind string)
 	// Logger receives tokens that end, and errors of reading the file; nil means no log.
 	Logger *slog.Logger

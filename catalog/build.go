@@ -22,7 +22,8 @@ type derivedSource func(part []entry) (*derived, error)
 // inMemory is the source of what is in memory.
 func inMemory(d *derived) derivedSource { return func([]entry) (*derived, error) { return d, nil } }
 
-// readDerived returns the source of what is stored at a generation and fits a view. It fails once the store has another.
+// readDerived returns the source of what is stored at a generation and fits a view. It fails once the store has
+// another.
 func (c *Catalog) readDerived(ctx context.Context, view store.View, gen uint64) derivedSource {
 	return func(part []entry) (*derived, error) {
 		hashes := make([]tool.Hash, len(part))
@@ -97,9 +98,9 @@ func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived
 	return snap, nil
 }
 
-// measured is what must be known of all tools before the index of them can be built: BM25F needs the mean length of each
-// field before it can weigh a single term, and keeping all decoded documents would take several times the memory of the
-// index.
+// measured is what must be known of all tools before the index of them can be built: BM25F needs the mean length of
+// each field before it can weigh a single term, and keeping all decoded documents would take several times the memory
+// of the index.
 type measured struct {
 	lengths index.Lengths
 	words   map[string][]index.Term // of what servers say of themselves, by that text
@@ -180,8 +181,8 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 ) (err error) {
 	whole := *st
 	texts := whole.serverTexts(whole.entries)
-	// Analyses are enough to measure by, and a third of what is stored of a tool. Categories, which the index filters by,
-	// are derived from what was measured.
+	// Analyses are enough to measure by, and a third of what is stored of a tool. Categories, which the index filters
+	// by, are derived from what was measured.
 	derive := newCategorizer(x.m.Base, len(whole.entries))
 	measured, err := x.measure(whole.entries, texts, derive, from(store.View{Knowledge: x.view().Knowledge}))
 	if err != nil {
@@ -208,8 +209,8 @@ func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []
 		append(flatfile.Parts(near.sections()...), sections...))
 }
 
-// writeTools writes a file with the tools of some entries of a state, as set shows them, and then further sections. Meta
-// is completed.
+// writeTools writes a file with the tools of some entries of a state, as set shows them, and then further sections.
+// Meta is completed.
 func writeTools(path string, key []byte, st *state, set *tool.Set, entries []entry, meta imageMeta,
 	sections []flatfile.Section,
 ) (err error) {

@@ -114,8 +114,8 @@ func (w wordNumbers) of(words []string) []int32 {
 	return slices.Compact(out)
 }
 
-// parameterNames has the names of tools' parameters by the content of the tools, so that schemas are parsed once and not
-// at each change of the catalogue. It is safe for concurrent use, except for dropUnused.
+// parameterNames has the names of tools' parameters by the content of the tools, so that schemas are parsed once and
+// not at each change of the catalogue. It is safe for concurrent use, except for dropUnused.
 type parameterNames struct {
 	mu    sync.Mutex
 	words wordNumbers

@@ -195,15 +195,15 @@ func (st *state) replaceIn(set *tool.Set, servers map[string]bool) *tool.Set {
 	return set.Replace(servers, with, func(t *tool.Tool) string { return held[t] })
 }
 
-// A process that changes a large catalogue writes a segment right after the store. One that finds the store changed waits
-// this long for it, and looks this often: reading all that is stored takes far longer.
+// A process that changes a large catalogue writes a segment right after the store. One that finds the store changed
+// waits this long for it, and looks this often: reading all that is stored takes far longer.
 const (
 	segmentWait = 500 * time.Millisecond
 	segmentLook = 10 * time.Millisecond
 )
 
-// awaitImage is openImage that waits for the segment of another process, if this one serves a large catalogue. The caller
-// holds mu.
+// awaitImage is openImage that waits for the segment of another process, if this one serves a large catalogue. The
+// caller holds mu.
 func (c *Catalog) awaitImage(ctx context.Context) bool {
 	if c.openImage(ctx) {
 		return true

@@ -312,8 +312,8 @@ func nameSet(names []string) map[string]bool {
 
 // SaveImage writes the catalogue, as it is used, to a file beside the store, from which later processes open it at
 // once. It does nothing if that file is there already, if tools still lack what they need, and if Options.Images is not
-// set. Where little has changed since the file was written, it leaves that to a segment. Otherwise an index in layers is
-// built anew for the file, and the catalogue then uses that one. Changes do not wait for it. The error is that of
+// set. Where little has changed since the file was written, it leaves that to a segment. Otherwise an index in layers
+// is built again for the file, and the catalogue then uses that one. Changes do not wait for it. The error is that of
 // writing the file, or of reading the store; nothing depends on it.
 func (c *Catalog) SaveImage(ctx context.Context) error {
 	c.saving.Lock()
@@ -323,6 +323,13 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 		return err
 	}
 	err = w.write(ctx, c)
+	var (
+		servers []string
+		meta    imageMeta
+	)
+	if w.snap != nil && !w.snap.IsLayered() { // before the lock: it visits all tools
+		servers, meta = w.st.describe(w.st.allEntries())
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
@@ -340,8 +347,7 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 			err = c.useMerged(ctx, w)
 		case l.base == w.snap:
 			// As if it were opened: what it was made of is compared with what is trusted before it is published again.
-			l.image = &openedImage{key: string(w.key.encode()), set: w.set, snap: w.snap}
-			l.image.servers, l.image.meta = w.st.describe(w.st.allEntries())
+			l.image = &openedImage{key: string(w.key.encode()), set: w.set, snap: w.snap, servers: servers, meta: meta}
 		}
 	}
 	w.x.layers.since = nil

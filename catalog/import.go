@@ -212,8 +212,8 @@ func (im *importing) current() *state {
 	return im.c.st.Load()
 }
 
-// refresh loads what other processes have stored since, and what this step needs: what is stored of few, or all if few is
-// nil or that is not enough. The caller holds mu of the catalogue.
+// refresh loads what other processes have stored since, and what this step needs: what is stored of few, or all if few
+// is nil or that is not enough. The caller holds mu of the catalogue.
 func (im *importing) refresh(ctx context.Context, few []string) error {
 	gen, err := im.c.o.Store.Generation(ctx)
 	if err != nil || gen == im.current().generation && !im.current().partial {

@@ -58,8 +58,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestChangedEntries has several sources offer tools of one server: a step finds all of that server, whether or not it is
-// noted which source offers what, also after a tool has moved from one source to another.
+// TestChangedEntries has several sources offer tools of one server: a step finds all of that server, whether or not it
+// is noted which source offers what, also after a tool has moved from one source to another.
 func TestChangedEntries(t *testing.T) {
 	c := openCatalog(t, t.TempDir(), newTextIndex())
 	mustSync(t, c,

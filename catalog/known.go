@@ -14,8 +14,8 @@ type knownSources struct {
 	outline *store.Outline // of the whole store, where its tools are not loaded; otherwise nil
 }
 
-// isUnchanged reports whether a source with this digest need not be read: neither its tools nor the rules of the scanner
-// have changed, and the last reading succeeded.
+// isUnchanged reports whether a source with this digest need not be read: neither its tools nor the rules of the
+// scanner have changed, and the last reading succeeded.
 func (k knownSources) isUnchanged(source string, digest [32]byte) bool {
 	stored, ok := k.digest(source)
 	return ok && stored == digest
@@ -27,8 +27,8 @@ func (k knownSources) digest(source string) (digest [32]byte, ok bool) {
 	return s.Digest, ok && !s.Stale && s.Digest != [32]byte{} && s.Rules == k.trust.RulesVersion(source)
 }
 
-// KnownDigest returns the digest of what a source offered when it was read last; false if it must be read again whatever
-// it offers. It is for [sources.Files].
+// KnownDigest returns the digest of what a source offered when it was read last; false if it must be read again
+// whatever it offers. It is for [sources.Files].
 func (c *Catalog) KnownDigest(source string) (digest [32]byte, ok bool) {
 	return c.knownSources(context.Background()).digest(source)
 }
@@ -43,8 +43,8 @@ func (c *Catalog) knownSources(ctx context.Context) knownSources {
 	return knownSources{sources: st.sources, trust: st.trust}
 }
 
-// outlinedSources returns what is stored of the sources where an image was opened and the tools are not loaded. There is
-// no outline if they are, if the store is damaged, or if it is not the one that the image was made of any more.
+// outlinedSources returns what is stored of the sources where an image was opened and the tools are not loaded. There
+// is no outline if they are, if the store is damaged, or if it is not the one that the image was made of any more.
 func (c *Catalog) outlinedSources(ctx context.Context) knownSources {
 	st := c.st.Load()
 	from, ok := c.o.Store.(store.Outliner)

@@ -13,10 +13,10 @@ import (
 	"tooldex/tool"
 )
 
-// A segment is a small file beside an image: the tools of the servers that have changed since the image was written, and
-// the index of them that is laid over that of the image. A process that opens both has what is stored now. A segment is
-// used only while its key names the store's state and the image that is there. The next change replaces it, and an image
-// that is written later makes it useless. Like an image it can be removed at any time.
+// A segment is a small file beside an image: the tools of the servers that have changed since the image was written,
+// and the index of them that is laid over that of the image. A process that opens both has what is stored now. A
+// segment is used only while its key names the store's state and the image that is there. The next change replaces it,
+// and an image that is written later makes it useless. Like an image it can be removed at any time.
 
 const segmentSuffix = ".part"
 
@@ -55,8 +55,8 @@ type segment struct {
 	sections [][]byte
 }
 
-// findSegment returns the key of the image to which the segment of a state belongs. The error says that there is no
-// segment of that state.
+// findSegment returns the key of the image to which the segment of a state belongs. It returns an error if that state
+// has no segment.
 func findSegment(key imageKey, dir string) (imageKey, error) {
 	b, err := flatfile.ReadKey(key.segmentPath(dir))
 	if err != nil {

@@ -37,8 +37,8 @@ type state struct {
 	// servers; Catalog.loaded returns the whole.
 	partial bool
 	stamp   store.Stamp // of the store that the image was made of; only in a partial state
-	// scope has the servers of which a partial state has all that is stored: records, sources, entries, what was made of
-	// them and what was decided about them; nil before widen.
+	// scope has the servers of which a partial state has all that is stored: records, sources, entries, what was made
+	// of them and what was decided about them; nil before widen.
 	scope map[string]bool
 	mixed map[string]bool // in a partial state: imageMeta.Mixed
 }

@@ -7,6 +7,7 @@ const EnoughUtterances = 4
 
 // NewUnfamiliar returns how many of the tools that this Catalog has analysed are like no archetype and have few
 // utterances, so that searches in other words than theirs may miss them. Tools that were analysed before do not count.
+// Only a Catalog with Options.Slim, which imports, counts them.
 func (c *Catalog) NewUnfamiliar() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -15,7 +16,7 @@ func (c *Catalog) NewUnfamiliar() int {
 
 // noteUnfamiliar notes which of the entries are unfamiliar, as far as they were analysed just now. The caller holds mu.
 func (c *Catalog) noteUnfamiliar(entries []entry, made *derived) {
-	if c.o.Model.Base == nil {
+	if c.o.Model.Base == nil || !c.o.Slim || len(made.lent) == 0 {
 		return
 	}
 	for _, e := range entries {

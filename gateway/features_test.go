@@ -414,7 +414,8 @@ func TestForward(t *testing.T) {
 		if raw, err := g.Forward(t.Context(), subscribe); err != nil || string(raw) != "{}" {
 			t.Fatalf("subscribe: %s, %v", raw, err)
 		}
-		// A server of the newer protocol runs the call beside the subscription, which therefore waits to be acknowledged.
+		// A server of the newer protocol runs the call beside the subscription, which therefore waits to be
+		// acknowledged.
 		callAs(t, g, c, "s/update")
 		if got := <-updated; got != "s test://one" {
 			t.Errorf("updated: %s", got)

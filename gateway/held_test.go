@@ -115,7 +115,7 @@ func TestMessagesWaitForRoom(t *testing.T) {
 	after()
 }
 
-// What a call is told while its client takes nothing is bounded in bytes, too.
+// The messages that wait for a call whose client reads nothing are bounded in bytes, too.
 func TestNoticesAreBounded(t *testing.T) {
 	tp := testRecorder()
 	hold := make(chan struct{})

@@ -22,7 +22,7 @@ type lineReader struct {
 // messageBounds are those of the messages of one connection.
 type messageBounds struct {
 	limit int          // bytes of a message that is kept
-	skip  int          // what is longer than this has no end; zero means that there is no such length
+	skip  int          // a line that is longer than this is given up; zero means no limit
 	room  *messageRoom // nil for messages that do not count
 }
 

@@ -38,8 +38,8 @@ type listenRequest struct {
 	over bool          // done is closed
 }
 
-// expect notes that a request for a resource is about to be sent, unless there is one already. The SDK sends it after it
-// has returned, perhaps.
+// expect notes that a request for a resource is about to be sent, unless there is one already. The SDK sends it after
+// it has returned, perhaps.
 func (l *listens) expect(uri string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 
 // bearer gives the access tokens that go with requests to a server. It is safe for concurrent use.
 type bearer interface {
-	// accessToken returns the token for a request, or "" if the request is to go without one. refused is a token that the
-	// server did not accept, or "": it is not returned again. A request is not sent after an error, which is a
+	// accessToken returns the token for a request, or "" if the request is to go without one. refused is a token that
+	// the server did not accept, or "": it is not returned again. A request is not sent after an error, which is a
 	// *tool.Error for who made the request.
 	accessToken(ctx context.Context, refused string) (string, error)
 }

@@ -89,12 +89,12 @@ type Options struct {
 	ReadOnly bool
 	// Access identifies who sent a token. Nil means that no request needs one.
 	Access Identifier
-	// ServerFor returns the Server that answers a request whose token is bound to a narrower view than everything, and a
-	// function that is called when the request has ended. Stream says that it may stay open until a side ends it. The
+	// ServerFor returns the Server that answers a request whose token is bound to a narrower view than everything, and
+	// a function that is called when the request has ended. Stream says that it may stay open until a side ends it. The
 	// context is that of the request. Nil means that this Server answers all requests.
 	ServerFor func(ctx context.Context, view access.View, stream bool) (s *Server, done func(), err error)
-	// Card is the name under which a server card describes the service to everybody, such as com.example/tools; "" means
-	// that there is none.
+	// Card is the name under which a server card describes the service to everybody, such as com.example/tools; ""
+	// means that there is none.
 	Card string
 	// Resource describes the service to authorization servers; nil means that their tokens are not accepted.
 	Resource *Resource

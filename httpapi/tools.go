@@ -233,8 +233,8 @@ func (s *Server) getTool(c echo.Context) error {
 	return writeJSON(c, page)
 }
 
-// writeResult answers with the result of a call. The middleware that compresses keeps what is written first, until it is
-// worth to compress, in buffers that stay; so that is little.
+// writeResult answers with the result of a call. The middleware that compresses keeps what is written first, until it
+// is worth to compress, in buffers that stay; so that is little.
 func writeResult(c echo.Context, raw json.RawMessage) error {
 	if !strings.Contains(c.Request().Header.Get(echo.HeaderAcceptEncoding), "gzip") {
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, raw)
@@ -250,8 +250,8 @@ func writeResult(c echo.Context, raw json.RawMessage) error {
 	return err
 }
 
-// writingCounts is how long a result counts among the messages in memory while it is written. After that it counts among
-// the answers that clients have not read alone: a client that does not read keeps no room from others.
+// writingCounts is how long a result counts among the messages in memory while it is written. After that it counts
+// among the answers that clients have not read alone: a client that does not read keeps no room from others.
 const writingCounts = 5 * time.Second
 
 // callTool answers POST /api/tools/{id}/call. A refusal before the Caller is reported to the auditor; the Caller

@@ -218,12 +218,14 @@ func splitList(s string) []string {
 	return strings.Split(s, listSep)
 }
 
-// unpackVector unpacks the vector of archetype i's description, or clears into if the base's vectors have another width.
+// unpackVector unpacks the vector of archetype i's description, or clears into if the base's vectors have another
+// width.
 func (b *Base) unpackVector(i int, into []float32) {
 	unpackRow(b.vectors, i, b.count, into, vectorBits)
 }
 
-// unpackMean unpacks the mean vector of archetype i's requests, or clears into if the base's vectors have another width.
+// unpackMean unpacks the mean vector of archetype i's requests, or clears into if the base's vectors have another
+// width.
 func (b *Base) unpackMean(i int, into []float32) { unpackRow(b.means, i, b.count, into, meanBits) }
 
 // Heads reads many archetypes, in the order in which they are asked for. It unpacks each block once.

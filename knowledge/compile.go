@@ -22,8 +22,8 @@ type Encoder struct {
 }
 
 // The sections of the compiled form, in the order in which they lie in the file. Each is preceded by its length in four
-// bytes. Names and texts are compressed in blocks, so that reading one archetype decompresses a few of them and not all.
-// Vectors and word lists are not compressed: they are read in place.
+// bytes. Names and texts are compressed in blocks, so that reading one archetype decompresses a few of them and not
+// all. Vectors and word lists are not compressed: they are read in place.
 const (
 	secHash      = iota // SHA-256 of the source
 	secModel            // fingerprint of the model that made the vectors

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// wordCode is a Huffman code of the words of all archetypes' texts. Texts are short and have words in common rather than
-// sentences, so that whole words as symbols take a fifth less room than deflate does, and any text can be read by
+// wordCode is a Huffman code of the words of all archetypes' texts. Texts are short and have words in common rather
+// than sentences, so that whole words as symbols take a fifth less room than deflate does, and any text can be read by
 // itself. The code is canonical: codes of one length are consecutive, in the order of their words.
 type wordCode struct {
 	words stringTable // in the order of their codes

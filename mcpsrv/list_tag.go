@@ -3,7 +3,6 @@ package mcpsrv
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -39,20 +38,17 @@ func tagOf(req *mcp.ListToolsRequest) (tag string, tagged bool, err error) {
 
 // taggedPage returns a page with its tag, or an empty page where the client has the same tag. The tag is a hash of the
 // page, so it also changes with what this client alone is shown.
-func taggedPage(r clientRequest, page *rawResult, known string) *rawResult {
+func taggedPage(r clientRequest, page *rawResult, known string) (*rawResult, error) {
 	sum := sha256.Sum256(page.raw)
 	tag := hex.EncodeToString(sum[:16])
 	if tag != known {
-		return withMember(page, jsonMember(keyMeta, map[string]any{pageTagKey: tag}))
+		return withMember(page, jsonMember(keyMeta, map[string]any{pageTagKey: tag})), nil
 	}
-	o := object{
-		{Key: "tools", Value: json.RawMessage("[]")},
-		jsonMember(keyMeta, map[string]any{pageTagKey: tag, notModifiedKey: true}),
+	empty, err := pageOf(r, "tools", nil, "")
+	if err != nil {
+		return nil, err
 	}
-	if isStateless(r) {
-		o = append(o, jsonMember("ttlMs", listTTL), jsonMember("cacheScope", listScope))
-	}
-	return &rawResult{raw: o.Bytes()}
+	return withMember(empty, jsonMember(keyMeta, map[string]any{pageTagKey: tag, notModifiedKey: true})), nil
 }
 
 // withMember returns a result that is an object with one more member at its end.

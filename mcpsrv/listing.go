@@ -225,7 +225,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	if err != nil || !tagged {
 		return page, err
 	}
-	return taggedPage(req, page, tag), nil
+	return taggedPage(req, page, tag)
 }
 
 // listingFor returns what one client is shown.

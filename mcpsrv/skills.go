@@ -61,7 +61,7 @@ func (s *Server) skillEntry(uri string) (json.RawMessage, error) {
 
 // skillResult returns a result of the extension, which may be kept as other listings may.
 func skillResult(o object) *rawResult {
-	return &rawResult{raw: append(o, jsonMember("ttlMs", listTTL), jsonMember("cacheScope", listScope)).Bytes()}
+	return &rawResult{raw: cacheable(o).Bytes()}
 }
 
 // listSkills answers skills/list.

@@ -191,9 +191,14 @@ func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawR
 		o = append(o, jsonMember("nextCursor", entries[to-1].key))
 	}
 	if isStateless(r) {
-		o = append(o, jsonMember("ttlMs", listTTL), jsonMember("cacheScope", listScope))
+		o = cacheable(o)
 	}
 	return &rawResult{raw: o.Bytes()}, nil
+}
+
+// cacheable returns a result with what clients may do with it: keep it, as any listing.
+func cacheable(o object) object {
+	return append(o, jsonMember("ttlMs", listTTL), jsonMember("cacheScope", listScope))
 }
 
 // forwardRequest sends a request to an upstream and returns the bytes of its result. All errors are protocol errors,

@@ -34,15 +34,15 @@ type Options struct {
 	Sessions func() int
 	// Servers returns the state of each configured server by name. With nil they are not reported.
 	Servers func() map[string]ServerState
-	// Messages returns how many bytes of messages of servers are in memory, and how many messages found no room. With nil
-	// they are not reported.
+	// Messages returns how many bytes of messages of servers are in memory, and how many messages found no room. With
+	// nil they are not reported.
 	Messages func() (held, refused int64)
 	// Version is that of the program, for Prometheus; "" if it is not to be reported.
 	Version string
 	// Flush is the time between two writes; zero means 5 seconds.
 	Flush time.Duration
-	// Sweeps reports whether this process drops counts that are too old, also those of others. It is asked each time, and
-	// must not block. With nil, each process does with what it writes.
+	// Sweeps reports whether this process drops counts that are too old, also those of others. It is asked each time,
+	// and must not block. With nil, each process does with what it writes.
 	Sweeps func() bool
 	// Logger receives a warning when counts cannot be stored or read; nil means no log.
 	Logger *slog.Logger

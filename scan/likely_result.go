@@ -15,7 +15,8 @@ var resultExamples = openWeights(resultWeights)
 const (
 	sureInResult   = 7.0 // a score that makes a finding by itself
 	likelyInResult = 2.0 // the least score that counts together with other rules
-	// leastIfPlain is the score below which a sentence is harmless, so that it takes more than one rule to make a finding.
+	// leastIfPlain is the score below which a sentence is harmless, so that it takes more than one rule to make a
+	// finding.
 	leastIfPlain = 1.0
 	// shortestInResult is the fewest words of a sentence that is scored.
 	shortestInResult = 8

@@ -58,7 +58,7 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 }
 
 // browserAddress returns the address at which browsers reach the service: what the configuration says, or where it
-// listens on loopback; "" if neither tells.
+// listens on loopback; "" if neither is set.
 func (s *server) browserAddress(at net.Addr) string {
 	if base := s.o.Config.Config().OAuth.Resource; base != "" {
 		return base
@@ -97,8 +97,8 @@ func (s *server) endSessions(key string) {
 	s.others.each(end)
 }
 
-// serverFor returns the HTTP server of a view, from the tenant of its profile, as httpapi.Options.ServerFor asks for it.
-// This is the only way from a token to a tenant.
+// serverFor returns the HTTP server of a view, from the tenant of its profile, as httpapi.Options.ServerFor asks for
+// it. This is the only way from a token to a tenant.
 func (s *server) serverFor(ctx context.Context, view access.View, stream bool) (*httpapi.Server, func(), error) {
 	name := s.o.Config.Config().TenantOf(view.Profile)
 	if name == "" {

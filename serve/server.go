@@ -32,15 +32,15 @@ const (
 type Options struct {
 	// Config is read again while the server runs.
 	Config *config.Loader
-	// Open opens the service that a configuration describes: that of the process, after its configuration has been found to
-	// permit serving, and later those of the tenants that profiles name. Run closes them.
+	// Open opens the service that a configuration describes: that of the process, after its configuration has been
+	// found to permit serving, and later those of the tenants that profiles name. Run closes them.
 	Open func(context.Context, func() *config.Config) (*service.Service, error)
 	// Listen is an address for HTTP, "" for none. Stdin and Stdout carry MCP; both are nil for none.
 	Listen string
 	Stdin  io.ReadCloser
 	Stdout io.WriteCloser
-	// Listening is called once the server accepts requests over HTTP, with the address, and with the file of the owner's
-	// token, "" if there is none.
+	// Listening is called once the server accepts requests over HTTP, with the address, and with the file of the
+	// owner's token, "" if there is none.
 	Listening func(at net.Addr, own string)
 	// Started is called on a goroutine of its own when the server starts to answer; nil for nothing.
 	Started func()

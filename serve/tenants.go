@@ -15,8 +15,8 @@ const (
 	tenantIdle = 15 * time.Minute
 	// tenantPatience is how long a request waits for one of the tenants that are open to be let go.
 	tenantPatience = 10 * time.Second
-	// streamGrace is how long a stream keeps its tenant open. Clients leave streams open for days, and ask again for one
-	// that ends.
+	// streamGrace is how long a stream keeps its tenant open. Clients leave streams open for days, and ask again for
+	// one that ends.
 	streamGrace = 2 * time.Second
 	// openingTime is how long a request waits for its tenant to be opened.
 	openingTime = 30 * time.Second

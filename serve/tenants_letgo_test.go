@@ -149,7 +149,8 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// TestIdleTenants holds that a tenant that nobody asks for is let go, and that what was counted and learned of it stays.
+// TestIdleTenants holds that a tenant that nobody asks for is let go, and that what was counted and learned of it
+// stays.
 func TestIdleTenants(t *testing.T) {
 	w := newTenantWorld(t, 2, 5)
 	w.wait.idle = 2 * time.Second

@@ -23,8 +23,8 @@ const (
 	tenantShort = 400
 )
 
-// TestTenants asks for the tenants of a server in all ways in which clients ask, with their tokens, while fewer are open
-// than there are. Every name and text of a tenant has a mark that no other has: none of another tenant's is in an
+// TestTenants asks for the tenants of a server in all ways in which clients ask, with their tokens, while fewer are
+// open than there are. Every name and text of a tenant has a mark that no other has: none of another tenant's is in an
 // answer, nothing of another is counted or called, and what another has is answered for as what does not exist.
 func TestTenants(t *testing.T) {
 	cases := tenantSome

@@ -16,7 +16,8 @@ type Backend interface {
 	Size(ctx context.Context) (int64, error)
 	// Close ends what is kept open. The Backend is not used afterwards.
 	Close() error
-	// Health describes what is wrong, as far as this Backend has seen. It is empty while all is well, and does not wait.
+	// Health describes what is wrong, as far as this Backend has seen. It is empty while all is well, and does not
+	// wait.
 	Health() []string
 	// Check reads all that is stored and returns what is damaged, nil if nothing is.
 	Check(ctx context.Context) error
@@ -30,8 +31,8 @@ type Backend interface {
 	Changed() <-chan struct{}
 	// Owner reports whether this process is the one that does what one of those that share the state can do for all,
 	// such as asking servers again and dropping what is old. It does not block. Ask before each piece of work: when the
-	// owner ends, in any way, another process becomes it within seconds. Where processes do not take turns, as on a file,
-	// each is an owner.
+	// owner ends, in any way, another process becomes it within seconds. Where processes do not take turns, as on a
+	// file, each is an owner.
 	Owner() bool
 
 	// Load reads all of one moment, without the preferences, what was learned and what was counted.
@@ -53,7 +54,8 @@ type Backend interface {
 
 	// Entries calls fn with everything that is stored, of all models and versions, as it is at one moment.
 	Entries(ctx context.Context, fn func(Entry) error) error
-	// Fill replaces everything by what from puts, all or nothing. Unless replace is set, it refuses a state with entries.
+	// Fill replaces everything by what from puts, all or nothing. Unless replace is set, it refuses a state with
+	// entries.
 	Fill(ctx context.Context, replace bool, from func(put func(Entry) error) error) error
 
 	// Preferences returns those of all profiles and the number of their last change; nil if that is known.

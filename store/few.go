@@ -13,8 +13,8 @@ import (
 )
 
 // LoadServers reads what concerns some servers: their records, the sources of the same names, the decisions about their
-// tools and features, and all servers and overlays. Its time depends on how much that is. It verifies the values that it
-// reads and notes damaged ones in Damaged, but not that no other was lost. The errors are those of [Store.Load].
+// tools and features, and all servers and overlays. Its time depends on how much that is. It verifies the values that
+// it reads and notes damaged ones in Damaged, but not that no other was lost. The errors are those of [Store.Load].
 func (s *Store) LoadServers(ctx context.Context, servers []string) (*Snapshot, error) {
 	servers = slices.Clone(servers)
 	slices.Sort(servers)

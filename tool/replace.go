@@ -65,7 +65,8 @@ func (s *Set) Replace(servers map[string]bool, with []*Tool, why func(*Tool) str
 	return merge(tools[:seen], exposed[:seen], with, names.exposed, why, held)
 }
 
-// merge returns the set of tools and of those of with, both sorted, for which why gives no reason. The others join held.
+// merge returns the set of tools and of those of with, both sorted, for which why gives no reason. The others join
+// held.
 func merge(tools []*Tool, exposed []string, with []*Tool, name, why func(*Tool) string, held []heldTool) *Set {
 	all, names := make([]*Tool, 0, len(tools)+len(with)), make([]string, 0, len(tools)+len(with))
 	from := 0

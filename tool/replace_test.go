@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReplace changes the tools of some servers again and again, and compares the set with one that is made of all tools.
+// TestReplace changes the tools of some servers again and again, and compares the set with one that is made of all
+// tools.
 func TestReplace(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	// Names that come out alike in several ways, and others.

@@ -58,7 +58,7 @@ func (f *File) Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, erro
 
 // Digest returns a digest of the server's name and the whole file, or its lines of a .jsonl file. A change to one
 // server of a file therefore makes the catalogue compare all of them. The digest of a file that has nothing else says
-// so: whoever finds it stored knows what the file holds without parsing it.
+// so: where it is stored, what the file holds is known without parsing it.
 func (f *File) Digest() [32]byte {
 	f.digest.Do(func() {
 		h := sha256.New()

@@ -10,8 +10,8 @@ type Levels struct {
 	words int
 	// planes holds one bit of every component after the other, the lowest bit first, words uint64 each.
 	planes []uint64
-	// nibbles holds the same for the vector unit: of each plane, the highest first, the low halves of all bytes, then the
-	// high halves.
+	// nibbles holds the same for the vector unit: of each plane, the highest first, the low halves of all bytes, then
+	// the high halves.
 	nibbles [2 * levelBits * unitWords]uint64
 }
 

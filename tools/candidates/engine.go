@@ -28,8 +28,8 @@ type engine interface {
 	name() string
 	// upsert puts tools, and returns when all of them can be found.
 	upsert(ctx context.Context, items []item) error
-	// byVector and byWords return the n best tools of one branch, best first, or fewer. A branch that an engine does not
-	// have returns none.
+	// byVector and byWords return the n best tools of one branch, best first, or fewer. A branch that an engine does
+	// not have returns none.
 	byVector(ctx context.Context, a *ask, n int) ([]int32, error)
 	byWords(ctx context.Context, a *ask, n int) ([]int32, error)
 }

@@ -158,8 +158,8 @@ func attackOnce(ctx context.Context, c config, a attack, dir string) (*hostileRe
 	if err := s.write("servers.json", map[string]any{"mcpServers": servers}); err != nil {
 		return nil, err
 	}
-	// The tools are read before, so that the one that is measured has little to do at its start. The listing of a hostile
-	// server may fail.
+	// The tools are read before, so that the one that is measured has little to do at its start. The listing of a
+	// hostile server may fail.
 	if out, err := s.command(ctx, "servers", "import", filepath.Join(dir, "servers.json")); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: import: %v: %.300s\n", a.name, err, out)
 	}
