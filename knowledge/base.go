@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"weak"
 )
 
 // Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use. Opening it costs
@@ -33,6 +34,9 @@ type Base struct {
 	glossary    func() glossary
 	categories  func() []string // by kind; the last for no kind
 	analyzers   sync.Pool       // of *Analyzer, which remember the stems of words that requests share
+
+	unpacking  sync.Mutex               // guards archetypes
+	archetypes weak.Pointer[archetypes] // of the lenders that exist now
 }
 
 // stemWord returns the stem of a word of a request. It borrows an Analyzer, which remembers earlier words.

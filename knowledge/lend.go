@@ -55,11 +55,9 @@ type Lender struct {
 
 	base *Base
 	enc  Encoder
-	// vectors holds the unpacked vectors of all archetypes, one after the other, with enc.Dims entries each. The first
-	// worker sets it and said, under once.
-	vectors []float32
-	said    *unpacked
-	once    sync.Once
+	// archetypes are set by the first worker, under once.
+	archetypes *archetypes
+	once       sync.Once
 	// blocks has an entry for each block of texts, for Without alone.
 	blocks  []onceBlock
 	workers sync.Pool // of *lendWorker
@@ -172,16 +170,7 @@ func (l *Lender) takeWorker() *lendWorker {
 		return w
 	}
 	n := l.base.Len()
-	// Unpacked once for all workers: each tool of an import is compared with hundreds of archetypes.
-	l.once.Do(func() {
-		var group sync.WaitGroup
-		group.Go(func() { l.said = l.base.unpack() })
-		l.vectors = make([]float32, n*l.enc.Dims)
-		for i := range n {
-			l.base.unpackVector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
-		}
-		group.Wait()
-	})
+	l.once.Do(func() { l.archetypes = l.base.unpackArchetypes(l.enc.Dims) })
 	return &lendWorker{
 		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), mean: make([]float32, l.enc.Dims),
 		order: make([]int32, n), shares: map[int]float32{},
@@ -197,7 +186,7 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 		return Loan{}, nil
 	}
 	loan := Loan{From: near, Vector: make([]float32, w.enc.Dims)}
-	w.sums.reset(len(w.said.stems))
+	w.sums.reset(len(w.archetypes.said.stems))
 	clear(w.shares)
 	lending := loan.From[:min(lenders, len(near))]
 	var most float32
@@ -236,7 +225,7 @@ func (w *lendWorker) lendTo(t *embed.Document, near []Lent, rivals map[int]float
 	for i := range loan.Vector {
 		loan.Vector[i] *= sure
 	}
-	loan.Terms = w.sums.heaviest(maxTerms, sure, w.said.stems)
+	loan.Terms = w.sums.heaviest(maxTerms, sure, w.archetypes.said.stems)
 	return loan, nil
 }
 
@@ -251,7 +240,7 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
 	for _, s := range terms[:min(len(terms), maxWords)] {
-		w.said.addWords(s, w.words)
+		w.archetypes.said.addWords(s, w.words)
 	}
 	w.enc.Document(t.Name, t.Description, t.Parameters, w.query)
 	// Words select the candidates, so that cosines are computed for a few hundred archetypes and not for all.
@@ -263,7 +252,7 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	does := w.an.NameEffect(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {
-		cos := vector.Dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
+		cos := vector.Dot(w.query, w.archetypes.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
 		like := wordsShare*float32(w.words[i])/float32(most) + (1-wordsShare)*cos
 		if does.Contradicts(Effect(w.base.effects[i])) {
 			like *= contrary
@@ -363,8 +352,8 @@ func (w *lendWorker) addSayings(i int, weight float32, mean []float32, share flo
 	if w.Without != nil {
 		return w.addOthers(i, weight, mean, share)
 	}
-	for k := w.said.begin[i]; k < w.said.begin[i+1]; k++ {
-		w.sums.add(w.said.stem[k], weight*float32(w.said.times[k]))
+	for k := w.archetypes.said.begin[i]; k < w.archetypes.said.begin[i+1]; k++ {
+		w.sums.add(w.archetypes.said.stem[k], weight*float32(w.archetypes.said.times[k]))
 	}
 	w.base.unpackMean(i, w.mean)
 	vector.Axpy(mean, w.mean, share)
@@ -384,7 +373,7 @@ func (w *lendWorker) addOthers(i int, weight float32, mean []float32, share floa
 	}
 	a := Archetype{Utterances: slices.DeleteFunc(head.Utterances, w.Without), Synonyms: head.Synonyms}
 	for _, t := range w.an.Count(a.said()) {
-		if k, ok := slices.BinarySearch(w.said.stems, t.Text); ok {
+		if k, ok := slices.BinarySearch(w.archetypes.said.stems, t.Text); ok {
 			w.sums.add(int32(k), weight*t.Weight)
 		}
 	}

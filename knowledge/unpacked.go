@@ -1,6 +1,37 @@
 package knowledge
 
-import "slices"
+import (
+	"slices"
+	"sync"
+	"weak"
+)
+
+// archetypes holds what a lender reads of all archetypes of a base, unpacked: each tool of an import is compared with
+// hundreds of them.
+type archetypes struct {
+	vectors []float32 // one after the other, with as many entries each as the lender's model has dimensions
+	said    *unpacked
+}
+
+// unpackArchetypes returns the archetypes for a model of so many dimensions. Lenders of one model that exist at the same
+// time share them. They take much more memory than the base, so the base does not keep them.
+func (b *Base) unpackArchetypes(dims int) *archetypes {
+	b.unpacking.Lock()
+	defer b.unpacking.Unlock()
+	if a := b.archetypes.Value(); a != nil && len(a.vectors) == b.count*dims {
+		return a
+	}
+	a := &archetypes{}
+	var group sync.WaitGroup
+	group.Go(func() { a.said = b.unpack() })
+	a.vectors = make([]float32, b.count*dims)
+	for i := range b.count {
+		b.unpackVector(i, a.vectors[i*dims:(i+1)*dims])
+	}
+	group.Wait()
+	b.archetypes = weak.Make(a)
+	return a
+}
 
 // unpacked holds the lists of the base in the two forms that lending needs: by archetype, how often its requests and
 // synonyms have each stem, and by stem, which archetypes have it.

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 
@@ -127,5 +128,23 @@ func TestTermSums(t *testing.T) {
 		if d := cmp.Diff([]string{"b", "d"}, got); d != "" {
 			t.Errorf("heaviest (-want +got):\n%s", d)
 		}
+	}
+}
+
+// TestArchetypesAreShared has lenders of one base read the archetypes: those that exist at the same time share them,
+// unless their models have other dimensions, and the base alone keeps nothing.
+func TestArchetypesAreShared(t *testing.T) {
+	b := smallBase(t)
+	first := b.unpackArchetypes(64)
+	if b.unpackArchetypes(64) != first {
+		t.Error("the archetypes were unpacked twice")
+	}
+	if b.unpackArchetypes(32) == first {
+		t.Error("models of different dimensions share vectors")
+	}
+	runtime.KeepAlive(first)
+	runtime.GC()
+	if b.archetypes.Value() != nil {
+		t.Error("the base keeps the archetypes")
 	}
 }
