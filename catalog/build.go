@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -206,7 +207,15 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) error {
 	near := newNearTables(set.All())
 	return writeTools(path, key.encode(), st, set, st.allEntries(), imageMeta{},
-		append(flatfile.Parts(near.sections()...), sections...))
+		slices.Concat(flatfile.Parts(near.sections()...), nameSections(set), sections))
+}
+
+// nameSections returns the tables that find the tools of a set by name, for an image.
+func nameSections(set *tool.Set) (out []flatfile.Section) {
+	for _, list := range set.NameLists() {
+		out = append(out, flatfile.Part(flatfile.Bytes(list)))
+	}
+	return out
 }
 
 // writeTools writes a file with the tools of some entries of a state, as set shows them, and then further sections.
@@ -228,21 +237,28 @@ func writeTools(path string, key []byte, st *state, set *tool.Set, entries []ent
 	meta.Trusted, meta.Mixed = own.Trusted, append(meta.Mixed, own.Mixed...)
 	slices.Sort(meta.Mixed)
 	meta.Mixed, meta.Texts = slices.Compact(meta.Mixed), map[string]string{}
+	names := map[tool.ID]string{} // of tools that are held
+	for t, exposed := range set.Held() {
+		names[t.ID()] = exposed
+	}
 	for _, e := range entries {
-		held := ""
-		if r, ok := st.records[e.tool.ID()]; ok {
+		id, notes := e.tool.ID(), toolNotes{first: e.first}
+		if r, ok := st.records[id]; ok {
 			// Held tools are in the image as well, with the reason.
-			held = st.trust.HoldReason(formOf(r))
+			notes.held = st.trust.HoldReason(formOf(r))
 		}
 		t := e.tool
-		if shown, ok := set.Get(t.ID()); ok {
+		if shown, ok := set.Get(id); ok {
 			t = shown
+		}
+		if meta.Servers == nil { // a segment is laid over other tools, which have a part in the names
+			notes.exposed = cmp.Or(set.Exposed(id), names[id])
 		}
 		if t.ServerText != "" {
 			meta.Texts[t.Server] = t.ServerText
 		}
 		at := texts.Len()
-		rows, one = appendTool(rows, one[:0], t, held, e.first)
+		rows, one = appendTool(rows, one[:0], t, notes)
 		rows[len(rows)-1].at = at
 		if err := texts.Append(one); err != nil {
 			return err

@@ -28,7 +28,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
 // served otherwise than before.
-const imageLayout = 6
+const imageLayout = 7
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
 // any more the latest few stay.
@@ -46,8 +46,9 @@ const (
 	sectionMeta = iota
 	sectionRows
 	sectionTexts
-	sectionNear       // the first of those of nearTables
-	firstIndexSection = sectionNear + 4
+	sectionNear                         // the first of those of nearTables
+	sectionNames      = sectionNear + 4 // the first of those of tool.Set.NameLists
+	firstIndexSection = sectionNames + 9
 )
 
 // imageKey says what an image was made of. It is compared as a whole.
@@ -210,15 +211,15 @@ func openImageFile(key imageKey, dir string, mapped, withIndex bool) (*openedIma
 		return nil, flatfile.ErrForeign
 	}
 	o := &openedImage{key: string(key.encode())}
-	tools, held, err := o.openTools(sections)
+	stored, err := o.openTools(sections)
 	if err != nil {
 		return nil, err
 	}
-	o.set, o.servers = tool.NewSet(tools, ""), serversOf(tools)
-	if len(held) > 0 {
-		o.set = o.set.Withhold(func(t *tool.Tool) string { return held[t] })
+	o.servers = serversOf(stored.tools)
+	if o.set, err = openSet(stored, sections[sectionNames:firstIndexSection]); err != nil {
+		return nil, err
 	}
-	if o.near, err = openNearTables(sections[sectionNear:firstIndexSection]); err == nil && withIndex {
+	if o.near, err = openNearTables(sections[sectionNear:sectionNames]); err == nil && withIndex {
 		o.snap, err = index.Restore(o.set, sections[firstIndexSection:])
 	}
 	if err != nil {
@@ -227,19 +228,36 @@ func openImageFile(key imageKey, dir string, mapped, withIndex bool) (*openedIma
 	return o, nil
 }
 
-// openTools opens the first three sections of an image or a segment.
-func (o *openedImage) openTools(sections [][]byte) (tools []*tool.Tool, held map[*tool.Tool]string, err error) {
-	if err := json.Unmarshal(sections[sectionMeta], &o.meta); err != nil {
-		return nil, nil, fmt.Errorf("read what is in it: %w", err)
+// openSet returns the set of stored tools, whose names are found by tables that lie in sections.
+func openSet(stored storedTools, sections [][]byte) (*tool.Set, error) {
+	var lists [firstIndexSection - sectionNames][]uint32
+	for k := range lists {
+		var err error
+		if lists[k], err = flatfile.List[uint32](sections[k]); err != nil {
+			return nil, err
+		}
 	}
-	if o.rows, err = flatfile.List[toolRow](sections[sectionRows]); err != nil {
-		return nil, nil, err
-	}
-	tools, held, ok := openTools(o.rows, sections[sectionTexts], o.meta.Texts)
+	set, ok := tool.RestoreSet(stored.tools, stored.exposed, stored.held, lists)
 	if !ok {
-		return nil, nil, fmt.Errorf("its tools: %w", flatfile.ErrForeign)
+		return nil, fmt.Errorf("the names of its tools: %w", flatfile.ErrForeign)
 	}
-	return tools, held, nil
+	return set, nil
+}
+
+// openTools opens the first three sections of an image or a segment.
+func (o *openedImage) openTools(sections [][]byte) (storedTools, error) {
+	if err := json.Unmarshal(sections[sectionMeta], &o.meta); err != nil {
+		return storedTools{}, fmt.Errorf("read what is in it: %w", err)
+	}
+	var err error
+	if o.rows, err = flatfile.List[toolRow](sections[sectionRows]); err != nil {
+		return storedTools{}, err
+	}
+	stored, ok := openTools(o.rows, sections[sectionTexts], o.meta.Texts)
+	if !ok {
+		return stored, fmt.Errorf("its tools: %w", flatfile.ErrForeign)
+	}
+	return stored, nil
 }
 
 var errOtherTrust = errors.New("other servers are trusted now")

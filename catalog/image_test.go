@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 	"unsafe"
 
 	"tooldex/catalog/sources"
@@ -330,14 +329,14 @@ func FuzzOpenTools(f *testing.F) {
 	var rows []toolRow
 	var texts []byte
 	for _, one := range fullTools("s") {
-		rows, texts = appendTool(rows, texts, one, "", time.Time{})
+		rows, texts = appendTool(rows, texts, one, toolNotes{})
 	}
 	f.Add(slices.Clone(flatfile.Bytes(rows)), texts)
 	f.Fuzz(func(t *testing.T, b, texts []byte) {
 		aligned := make([]toolRow, len(b)/int(unsafe.Sizeof(toolRow{}))+1)
 		copy(flatfile.Bytes(aligned), b)
-		tools, _, ok := openTools(aligned, texts, nil)
-		for _, one := range tools {
+		stored, ok := openTools(aligned, texts, nil)
+		for _, one := range stored.tools {
 			if ok && one.ID() == "" {
 				t.Error("a tool has no ID")
 			}

@@ -3,6 +3,8 @@ package catalog
 import (
 	"encoding/binary"
 	"encoding/json"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"tooldex/internal/flatfile"
@@ -20,6 +22,7 @@ const (
 	partWarning
 	partHint        // the title of the annotations
 	partHeld        // why the tool is held; "" if it is not
+	partExposed     // the name under which clients see the tool; "" in a segment
 	partDescription // from here on texts that are read only when they are shown
 	partInput
 	partOutput
@@ -60,11 +63,18 @@ func (r *toolRow) firstSeen() time.Time {
 	return time.UnixMilli(r.first).UTC()
 }
 
-// appendTool adds a tool, which was first seen then, to rows and texts.
-func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string, first time.Time) ([]toolRow, []byte) {
+// toolNotes is what a row has beside the tool.
+type toolNotes struct {
+	held    string // why the tool is held; "" if it is not
+	exposed string
+	first   time.Time // when it was first seen
+}
+
+// appendTool adds a tool to rows and texts.
+func appendTool(rows []toolRow, texts []byte, t *tool.Tool, notes toolNotes) ([]toolRow, []byte) {
 	row := toolRow{at: uint64(len(texts))}
-	if !first.IsZero() {
-		row.first = first.UnixMilli()
+	if !notes.first.IsZero() {
+		row.first = notes.first.UnixMilli()
 	}
 	flag := func(set bool, bit uint32) {
 		if set {
@@ -87,7 +97,7 @@ func appendTool(rows []toolRow, texts []byte, t *tool.Tool, held string, first t
 		}
 	}
 	for part, text := range [partDescription]string{
-		t.Server, t.Name, t.Title, t.Summary, t.Category, t.Deprecated, t.Warning, hint, held,
+		t.Server, t.Name, t.Title, t.Summary, t.Category, t.Deprecated, t.Warning, hint, notes.held, notes.exposed,
 	} {
 		row.lengths[part] = uint32(len(text))
 		texts = append(texts, text...)
@@ -183,56 +193,80 @@ func readLists(b []byte, t *tool.Tool) bool {
 	return !r.bad && len(r.b) == 0
 }
 
-// openTools returns the tools of rows, whose texts stay where they lie, and why those are held that are. Servers has
-// what servers say of themselves.
-func openTools(rows []toolRow, texts []byte, servers map[string]string) (tools []*tool.Tool, held map[*tool.Tool]string, ok bool) {
+// storedTools are the tools of an image or a segment, as they are used. Their texts stay where they lie.
+type storedTools struct {
+	tools   []*tool.Tool
+	exposed []string              // by the same index
+	held    map[*tool.Tool]string // why those are held that are
+}
+
+// openTools returns the tools of rows. Servers has what servers say of themselves. It returns false if the rows are not
+// those of these texts.
+func openTools(rows []toolRow, texts []byte, servers map[string]string) (storedTools, bool) {
 	// All tools and annotations are allocated at once, and true and false are shared, so that opening a large image
 	// takes few allocations.
 	all, annotations := make([]tool.Tool, len(rows)), make([]tool.Annotations, len(rows))
 	said := [...]*bool{nil, new(bool), new(bool), nil}
 	*said[2] = true
-	tools, held = make([]*tool.Tool, len(rows)), map[*tool.Tool]string{}
-	for i := range rows {
-		row, t := &rows[i], &all[i]
-		at := row.at
-		var parts [numParts]string
-		for p, n := range row.lengths {
-			if n == 0 {
-				continue
+	out := storedTools{make([]*tool.Tool, len(rows)), make([]string, len(rows)), map[*tool.Tool]string{}}
+	var (
+		bad  atomic.Bool
+		held sync.Mutex
+	)
+	inParallel(len(rows), func() func(i int) {
+		return func(i int) {
+			row, t := &rows[i], &all[i]
+			parts, ok := row.parts(texts)
+			if !ok {
+				bad.Store(true)
+				return
 			}
-			if parts[p], ok = flatfile.String(texts, at, uint64(n)); !ok {
-				return nil, nil, false
+			t.Server, t.Name, t.Title, t.Summary = parts[partServer], parts[partName], parts[partTitle], parts[partSummary]
+			t.Category, t.Deprecated, t.Warning = parts[partCategory], parts[partDeprecated], parts[partWarning]
+			t.Description = parts[partDescription]
+			// Schemas share their bytes with the mapped file, which must not be written to.
+			t.InputSchema, t.OutputSchema = rawOf(parts[partInput]), rawOf(parts[partOutput])
+			t.Meta, t.Icons = rawOf(parts[partMeta]), rawOf(parts[partIcons])
+			t.Disabled, t.Always = row.flags&flagDisabled != 0, row.flags&flagAlways != 0
+			t.NoBorrow, t.CategoryDerived = row.flags&flagNoBorrow != 0, row.flags&flagDerived != 0
+			if row.flags&flagServerText != 0 {
+				t.ServerText = servers[t.Server]
 			}
-			at += uint64(n)
-		}
-		t.Server, t.Name, t.Title, t.Summary = parts[partServer], parts[partName], parts[partTitle], parts[partSummary]
-		t.Category, t.Deprecated, t.Warning = parts[partCategory], parts[partDeprecated], parts[partWarning]
-		t.Description = parts[partDescription]
-		// Schemas share their bytes with the mapped file, which must not be written to.
-		t.InputSchema, t.OutputSchema = rawOf(parts[partInput]), rawOf(parts[partOutput])
-		t.Meta, t.Icons = rawOf(parts[partMeta]), rawOf(parts[partIcons])
-		t.Disabled, t.Always = row.flags&flagDisabled != 0, row.flags&flagAlways != 0
-		t.NoBorrow, t.CategoryDerived = row.flags&flagNoBorrow != 0, row.flags&flagDerived != 0
-		if row.flags&flagServerText != 0 {
-			t.ServerText = servers[t.Server]
-		}
-		if row.flags&flagAnnotated != 0 {
-			hint := func(k int) *bool { return said[row.flags>>(hintBits+2*k)&3] }
-			annotations[i] = tool.Annotations{
-				Title: parts[partHint], ReadOnlyHint: hint(0), DestructiveHint: hint(1), IdempotentHint: hint(2),
-				OpenWorldHint: hint(3),
+			if row.flags&flagAnnotated != 0 {
+				hint := func(k int) *bool { return said[row.flags>>(hintBits+2*k)&3] }
+				annotations[i] = tool.Annotations{
+					Title: parts[partHint], ReadOnlyHint: hint(0), DestructiveHint: hint(1), IdempotentHint: hint(2),
+					OpenWorldHint: hint(3),
+				}
+				t.Annotations = &annotations[i]
 			}
-			t.Annotations = &annotations[i]
+			if lists := parts[partLists]; lists != "" && !readLists([]byte(lists), t) {
+				bad.Store(true)
+			}
+			if why := parts[partHeld]; why != "" {
+				held.Lock()
+				out.held[t] = why
+				held.Unlock()
+			}
+			out.tools[i], out.exposed[i] = t, parts[partExposed]
 		}
-		if lists := parts[partLists]; lists != "" && !readLists([]byte(lists), t) {
-			return nil, nil, false
+	})
+	return out, !bad.Load()
+}
+
+// parts returns the texts of a row, and false if they are not all among texts.
+func (r *toolRow) parts(texts []byte) (parts [numParts]string, ok bool) {
+	at := r.at
+	for p, n := range r.lengths {
+		if n == 0 {
+			continue
 		}
-		if why := parts[partHeld]; why != "" {
-			held[t] = why
+		if parts[p], ok = flatfile.String(texts, at, uint64(n)); !ok {
+			return parts, false
 		}
-		tools[i] = t
+		at += uint64(n)
 	}
-	return tools, held, true
+	return parts, true
 }
 
 // rawOf returns the bytes of a text without copying them, nil for "".

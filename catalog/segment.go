@@ -50,8 +50,7 @@ const (
 // segment is one that was opened.
 type segment struct {
 	openedImage
-	tools    []*tool.Tool
-	held     map[*tool.Tool]string
+	storedTools
 	sections [][]byte
 }
 
@@ -85,7 +84,7 @@ func openSegment(key, of imageKey, dir string) (*segment, error) {
 		return nil, flatfile.ErrForeign
 	}
 	seg := &segment{sections: sections}
-	if seg.tools, seg.held, err = seg.openTools(sections); err != nil {
+	if seg.storedTools, err = seg.openTools(sections); err != nil {
 		return nil, err
 	}
 	seg.servers = serversOf(seg.tools)

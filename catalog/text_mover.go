@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"log/slog"
-	"time"
 
 	"tooldex/internal/flatfile"
 	"tooldex/store"
@@ -25,7 +24,7 @@ func (m *textMover) moveTools(records []store.Record) {
 	var rows []toolRow
 	var texts []byte
 	for _, r := range records {
-		rows, texts = appendTool(rows, texts, r.Tool, "", time.Time{})
+		rows, texts = appendTool(rows, texts, r.Tool, toolNotes{})
 	}
 	err := m.open()
 	if err == nil {
@@ -36,10 +35,10 @@ func (m *textMover) moveTools(records []store.Record) {
 		m.off = true
 		return
 	}
-	tools, _, ok := openTools(rows, texts, nil)
+	moved, ok := openTools(rows, texts, nil)
 	for i := range records {
 		if ok {
-			records[i].Tool = tools[i]
+			records[i].Tool = moved.tools[i]
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 // nameTable finds the tools of a set by a key that is made of their names. It is a hash table of positions, which costs
 // a fraction of a map of the keys. The zero nameTable finds nothing.
 type nameTable struct {
-	slots  []int32                        // position of the first tool of a hash, plus one; 0 where there is none
-	next   []int32                        // by position: that of the next tool of the same hash, plus one
+	slots  []uint32                       // position of the first tool of a hash, plus one; 0 where there is none
+	next   []uint32                       // by position: that of the next tool of the same hash, plus one
 	hashes []uint32                       // of keys, by position
 	key    func(dst []byte, i int) []byte // appends the key of a tool
 }
@@ -17,14 +17,14 @@ type nameTable struct {
 // newNameTable returns the table of n tools. It makes each key once.
 func newNameTable(n int, key func(dst []byte, i int) []byte) *nameTable {
 	t := &nameTable{
-		slots: make([]int32, 1<<bits.Len(uint(2*n))), next: make([]int32, n), hashes: make([]uint32, n), key: key,
+		slots: make([]uint32, 1<<bits.Len(uint(2*n))), next: make([]uint32, n), hashes: make([]uint32, n), key: key,
 	}
 	var own []byte
 	for i := n - 1; i >= 0; i-- { // backwards, so that the first comes first
 		own = key(own[:0], i)
 		t.hashes[i] = hashKey(own)
 		slot := t.slotOf(t.hashes[i])
-		t.next[i], t.slots[slot] = t.slots[slot], int32(i+1)
+		t.next[i], t.slots[slot] = t.slots[slot], uint32(i+1)
 	}
 	return t
 }
@@ -38,11 +38,23 @@ func hashKey(key []byte) uint32 {
 	return uint32(h ^ h>>32)
 }
 
-// slotOf returns the slot of a hash, or the free one where it belongs.
+// restoreNameTable returns the table of n tools that has these lists, and false if they have other lengths.
+func restoreNameTable(lists [][]uint32, n int, key func(dst []byte, i int) []byte) (*nameTable, bool) {
+	t := &nameTable{slots: lists[0], next: lists[1], hashes: lists[2], key: key}
+	slots := len(t.slots)
+	return t, slots > n && slots&(slots-1) == 0 && len(t.next) == n && len(t.hashes) == n
+}
+
+// slotOf returns the slot of a hash, or the free one where it belongs. The lists may come from a file that the disk has
+// spoilt, so that no number in them is relied on.
 func (t *nameTable) slotOf(hash uint32) int {
 	mask := len(t.slots) - 1
 	slot := int(hash) & mask
-	for t.slots[slot] != 0 && t.hashes[t.slots[slot]-1] != hash {
+	for range t.slots {
+		at := t.slots[slot]
+		if at == 0 || int(at) > len(t.hashes) || t.hashes[at-1] == hash {
+			break
+		}
 		slot = (slot + 1) & mask
 	}
 	return slot
@@ -51,10 +63,15 @@ func (t *nameTable) slotOf(hash uint32) int {
 // find returns the positions of the tools of a key, in order.
 func (t *nameTable) find(key string) (out []int) {
 	var buf []byte
-	for at := t.slots[t.slotOf(hashKey([]byte(key)))]; at != 0; at = t.next[at-1] {
+	at := t.slots[t.slotOf(hashKey([]byte(key)))]
+	for range t.next {
+		if at == 0 || int(at) > len(t.next) {
+			break
+		}
 		if buf = t.key(buf[:0], int(at-1)); string(buf) == key { // other keys may have the same hash
 			out = append(out, int(at-1))
 		}
+		at = t.next[at-1]
 	}
 	return out
 }

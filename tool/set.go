@@ -87,12 +87,18 @@ func (s *Set) makeVersion() string {
 }
 
 func (s *Set) makeNames() setNames {
-	return setNames{
-		exposed: newNameTable(len(s.tools), func(dst []byte, i int) []byte { return append(dst, s.exposed[i]...) }),
-		plain:   newNameTable(len(s.tools), func(dst []byte, i int) []byte { return appendFolded(dst, s.tools[i].Name) }),
-		full: newNameTable(len(s.tools), func(dst []byte, i int) []byte {
+	keys, n := s.nameKeys(), len(s.tools)
+	return setNames{newNameTable(n, keys[0]), newNameTable(n, keys[1]), newNameTable(n, keys[2])}
+}
+
+// nameKeys returns what appends the key of a tool in each table of setNames, in their order.
+func (s *Set) nameKeys() [3]func(dst []byte, i int) []byte {
+	return [...]func(dst []byte, i int) []byte{
+		func(dst []byte, i int) []byte { return append(dst, s.exposed[i]...) },
+		func(dst []byte, i int) []byte { return appendFolded(dst, s.tools[i].Name) },
+		func(dst []byte, i int) []byte {
 			return appendFolded(appendFolded(dst, s.tools[i].Server), s.tools[i].Name)
-		}),
+		},
 	}
 }
 
