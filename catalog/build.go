@@ -158,7 +158,7 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, m *measured, fr
 			if err := b.Add(&docs[i]); err != nil {
 				return fmt.Errorf("build the index: %w", err)
 			}
-			finder.note(start+i, part[i].hash, docs[i].Fields[index.Text])
+			finder.note(start+i, &part[i].hash, docs[i].Fields[index.Text])
 		}
 		return nil
 	})

@@ -144,44 +144,77 @@ func findCopies(tools []settledTool, params *parameterNames) []copied {
 
 // nearCopies returns the pairs of tools of different servers whose descriptions and parameters are nearly the same, the
 // one with the lower index as the original. Its time grows with the tools alone: tools are only compared if their
-// sketches have a row in common, and with maxPerRow of these.
+// sketches have a row in common, and with maxPerRow of these. Rows are kept only of tools that others are compared with.
 func nearCopies(tools []settledTool, known *parameterNames) []copied {
+	const atOnce = 4096
 	var out []copied
-	byRow := map[uint64][]int{}
-	rows := make([][]uint64, len(tools))
-	firsts := make([]string, len(tools))
-	paramsOf := func(i int) []int32 { return known.of(tools[i].Tool, tools[i].hash) }
-	inParallel(len(tools), func() func(i int) {
-		return func(i int) { rows[i], firsts[i] = wordRows(tools[i].Description) }
-	})
-	for i := range tools {
-		if rows[i] == nil {
-			continue
-		}
-		met := map[int]bool{}
-		for _, row := range rows[i][:min(sketchSize, len(rows[i]))] {
-			for _, o := range byRow[row] {
-				if met[o] || tools[o].Server == tools[i].Server || firsts[o] != firsts[i] ||
-					float64(min(len(rows[o]), len(rows[i]))) < leastCopyShare*float64(max(len(rows[o]), len(rows[i]))) {
-					continue
-				}
-				met[o] = true
-				both := countCommon(rows[o], rows[i])
-				if float64(both) < leastCopyShare*float64(len(rows[o])+len(rows[i])-both) {
-					continue
-				}
+	byRow := map[uint64][]*describedTool{}
+	for start := 0; start < len(tools); start += atOnce {
+		part := make([]describedTool, min(atOnce, len(tools)-start))
+		inParallel(len(part), func() func(i int) {
+			return func(i int) {
+				part[i].at = start + i
+				part[i].rows, part[i].first = wordRows(tools[start+i].Description)
+			}
+		})
+		for i := range part {
+			t := &part[i]
+			if t.rows == nil {
+				continue
+			}
+			for _, o := range t.meet(byRow, tools) {
 				// Parameters are compared last, since reading a schema is the slowest step; most tools never need it.
-				pa, pb := paramsOf(o), paramsOf(i)
+				pa, pb := known.of(tools[o].Tool, tools[o].hash), known.of(tools[t.at].Tool, tools[t.at].hash)
 				if same := countCommon(pa, pb); float64(same) >= leastParams*float64(len(pa)+len(pb)-same) {
-					out = append(out, copied{i, o})
+					out = append(out, copied{t.at, o})
 				}
 			}
-			if len(byRow[row]) < maxPerRow {
-				byRow[row] = append(byRow[row], i)
-			}
+			t.enter(byRow)
 		}
 	}
 	return out
+}
+
+// describedTool is a tool whose description is compared with others'.
+type describedTool struct {
+	at    int      // its place among all tools
+	rows  []uint64 // as wordRows returns them
+	first string
+}
+
+// sketch returns the rows by which other tools are found.
+func (t *describedTool) sketch() []uint64 { return t.rows[:min(sketchSize, len(t.rows))] }
+
+// meet returns the tools of other servers among byRow whose descriptions are nearly the same.
+func (t *describedTool) meet(byRow map[uint64][]*describedTool, tools []settledTool) (near []int) {
+	met := map[int]bool{}
+	for _, row := range t.sketch() {
+		for _, o := range byRow[row] {
+			if met[o.at] || tools[o.at].Server == tools[t.at].Server || o.first != t.first ||
+				float64(min(len(o.rows), len(t.rows))) < leastCopyShare*float64(max(len(o.rows), len(t.rows))) {
+				continue
+			}
+			met[o.at] = true
+			both := countCommon(o.rows, t.rows)
+			if float64(both) >= leastCopyShare*float64(len(o.rows)+len(t.rows)-both) {
+				near = append(near, o.at)
+			}
+		}
+	}
+	return near
+}
+
+// enter adds the tool to those that later ones are compared with, unless there are enough.
+func (t *describedTool) enter(byRow map[uint64][]*describedTool) {
+	var kept *describedTool // a copy, so that the others of its part can be given back
+	for _, row := range t.sketch() {
+		if len(byRow[row]) < maxPerRow {
+			if kept == nil {
+				kept = &describedTool{t.at, t.rows, strings.Clone(t.first)}
+			}
+			byRow[row] = append(byRow[row], kept)
+		}
+	}
 }
 
 // addCopies adds the near copies of other servers' tools to what is reviewed, except those that a person approved.

@@ -22,28 +22,47 @@ const (
 	leastStem   = 3 // letters that stay of a name without its server's
 )
 
-// comparedTool is a tool prepared for comparison. What is read on first use may be asked for on several goroutines.
+// comparedTool is a tool prepared for comparison. There is one for nearly each tool of a large catalogue, so that it is
+// small. What is read on first use may be asked for on several goroutines.
 type comparedTool struct {
 	tool    *tool.Tool
-	at      int // its place among all tools
-	hash    tool.Hash
-	names   []string              // as comparableNames returns them
-	text    []int32               // words of its description
-	service []int32               // words of its server's name
-	params  func() []int32        // numbers of the names of its parameters; parses the schema on first use
-	copied  func() store.TextHash // of its description, normalized; computed on first use
-	number  int32                 // of the group that it is the first of
-	members []string              // the servers in that group
+	hash    *tool.Hash
+	names   []string // those of comparableNames that tools of other servers have
+	text    []int32  // words of its description
+	service []int32  // words of its server's name; shared by the tools of the server
+	at      int32    // its place among all tools
+	number  int32    // of the group that it is the first of
+	members []string // the servers in that group
+
+	parsed, normalized sync.Once
+	parameters         []int32        // numbers of their names; see params
+	description        store.TextHash // see copied
+	known              *parameterNames
+}
+
+// params returns the numbers of the names of the tool's parameters. It parses the schema on first use.
+func (a *comparedTool) params() []int32 {
+	a.parsed.Do(func() { a.parameters = a.known.of(a.tool, *a.hash) })
+	return a.parameters
+}
+
+// copied returns the hash of the tool's description, normalized. It computes it on first use.
+func (a *comparedTool) copied() store.TextHash {
+	a.normalized.Do(func() { a.description = store.HashText(normalizeName(a.tool.Description)) })
+	return a.description
 }
 
 // duplicateFinder finds out which tools are one, from the words of those that may be.
 type duplicateFinder struct {
 	tools  []*tool.Tool
-	shared map[string]bool // names that more than one server has
-	twins  []*comparedTool // nil at the index of tools that nothing can be a duplicate of, which are most
+	shared map[string]string // names that more than one server has, each by itself, so that all have the same string
+	twins  []*comparedTool   // nil at the index of tools that nothing can be a duplicate of, which are most
 	words  wordNumbers
 	params *parameterNames
 	an     knowledge.Analyzer
+	// service has the words of the name of the server whose tool was noted last.
+	server  string
+	service []int32
 }
 
 func newDuplicateFinder(tools []*tool.Tool, params *parameterNames) *duplicateFinder {
@@ -53,21 +72,33 @@ func newDuplicateFinder(tools []*tool.Tool, params *parameterNames) *duplicateFi
 	}
 }
 
-// note takes the words of a tool's description, and its content hash.
-func (f *duplicateFinder) note(i int, hash tool.Hash, text []index.Term) {
+// isShared reports whether more than one server has a name.
+func (f *duplicateFinder) isShared(name string) bool {
+	_, ok := f.shared[name]
+	return ok
+}
+
+// note takes the words of a tool's description, and its content hash, which must not change.
+func (f *duplicateFinder) note(i int, hash *tool.Hash, text []index.Term) {
 	t := f.tools[i]
-	names := comparableNames(t)
-	if !slices.ContainsFunc(names, func(k string) bool { return f.shared[k] }) {
+	var names []string
+	for _, k := range comparableNames(t) {
+		if shared, ok := f.shared[k]; ok {
+			names = append(names, shared)
+		}
+	}
+	if names == nil {
 		return
 	}
 	words := make([]string, len(text))
 	for k, w := range text {
 		words[k] = w.Text
 	}
+	if f.service == nil || f.server != t.Server {
+		f.server, f.service = t.Server, f.words.of(f.an.Terms(nil, t.Server))
+	}
 	f.twins[i] = &comparedTool{
-		tool: t, at: i, hash: hash, names: names, text: f.words.of(words), service: f.words.of(f.an.Terms(nil, t.Server)),
-		params: sync.OnceValue(func() []int32 { return f.params.of(t, hash) }),
-		copied: sync.OnceValue(func() store.TextHash { return store.HashText(normalizeName(t.Description)) }),
+		tool: t, at: int32(i), hash: hash, names: names, text: f.words.of(words), service: f.service, known: f.params,
 	}
 }
 
@@ -184,17 +215,22 @@ func (f *duplicateFinder) copiedServers() map[pair]bool {
 			}
 		}
 	}
-	like := make([][]string, len(f.twins)) // by tool: servers that have the same tool, of those before it
-	inParallel(len(f.twins), func() func(i int) {
-		return func(i int) {
-			if f.twins[i] != nil {
-				like[i] = f.twins[i].sameBefore(byName)
+	// Of a part of the tools at a time, since each may have the same tool as many servers.
+	const atOnce = 4096
+	like := make([][]string, min(len(f.twins), atOnce)) // by tool: servers that have the same tool, of those before it
+	for part := range slices.Chunk(f.twins, atOnce) {
+		inParallel(len(part), func() func(i int) {
+			return func(i int) {
+				if part[i] != nil {
+					like[i] = part[i].sameBefore(like[i][:0], byName)
+				}
 			}
-		}
-	})
-	for i, servers := range like {
-		for _, server := range servers {
-			common[pairOf(server, f.twins[i].tool.Server)]++
+		})
+		for i, t := range part {
+			for _, server := range like[i] {
+				common[pairOf(server, t.tool.Server)]++
+			}
+			like[i] = like[i][:0]
 		}
 	}
 	kin := map[pair]bool{}
@@ -204,8 +240,9 @@ func (f *duplicateFinder) copiedServers() map[pair]bool {
 	return kin
 }
 
-// sameBefore returns the other servers that have this tool, among the tools of byName before it.
-func (t *comparedTool) sameBefore(byName map[string][]*comparedTool) (servers []string) {
+// sameBefore appends to servers, which is empty, the other ones that have this tool, among the tools of byName before
+// it.
+func (t *comparedTool) sameBefore(servers []string, byName map[string][]*comparedTool) []string {
 	for _, k := range t.names {
 		for _, other := range byName[k] {
 			if other.at >= t.at {
@@ -232,16 +269,16 @@ func (f *duplicateFinder) findGroup(t *comparedTool, heads map[string][]*compare
 	return nil
 }
 
-// sharedNames returns the names that more than one server has.
-func sharedNames(tools []*tool.Tool) map[string]bool {
+// sharedNames returns the names that more than one server has, each by itself.
+func sharedNames(tools []*tool.Tool) map[string]string {
 	server := make(map[string]string, len(tools))
-	shared := map[string]bool{}
+	shared := map[string]string{}
 	for _, t := range tools {
 		for _, k := range comparableNames(t) {
 			if first, ok := server[k]; !ok {
 				server[k] = t.Server
 			} else if first != t.Server {
-				shared[k] = true
+				shared[k] = k
 			}
 		}
 	}

@@ -296,13 +296,14 @@ func (a *addition) group(servers map[string]bool) bool {
 	inParallel(len(some), func() func(k int) {
 		an := newDescriptionAnalyzer()
 		return func(k int) {
-			if slices.ContainsFunc(comparableNames(tools[k]), func(name string) bool { return f.shared[name] }) {
+			if slices.ContainsFunc(comparableNames(tools[k]), f.isShared) {
 				terms[k] = an(tools[k])
 			}
 		}
 	})
 	for k, i := range some {
-		f.note(k, a.entry(i).hash, terms[k])
+		e := a.entry(i)
+		f.note(k, &e.hash, terms[k])
 	}
 	found := f.groups()
 	members := map[int32][]int{} // by group among some
