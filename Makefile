@@ -61,9 +61,11 @@ lint: ## run the linters of .golangci.yml, and that of the workflows
 	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
 
 # With -short, tests that wait for other programs (npm servers, a browser) or compute for long are skipped; "make test" runs them.
+# In tools, only the packages that start goroutines are tested.
 race: ## run the short tests in random order under the race detector
 	$(GO) test -race -short -shuffle=on -vet=off ./...
-	$(GO) -C tools test -race -short -shuffle=on -vet=off ./...
+	cd tools && $(GO) test -race -short -shuffle=on -vet=off $$(grep -rlE --include='*.go' '^\s*go |\.Go\(|\.Parallel\(' . | \
+	  grep -v /testdata/ | xargs -n1 dirname | sort -u)
 
 fuzz: ## run each fuzz target for FUZZTIME, one per processor at a time
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
