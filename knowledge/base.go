@@ -14,12 +14,11 @@ import (
 )
 
 // Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use. Opening it costs
-// next to nothing: the dictionary, thesaurus and lexicon are unpacked when first needed, and texts at each read.
+// next to nothing: the stems, thesaurus and lexicon are unpacked when first needed, and texts and lists at each read.
 type Base struct {
 	hash, model []byte
 	count       int
-	dict        func() stringTable // stems; entry k of lists is the list of stem k
-	lists       stringTable
+	lists       func() *wordLists // of stems
 	vectors     []byte
 	means       []byte
 	effects     []byte
@@ -78,7 +77,6 @@ func Open(b []byte) (*Base, error) {
 		into *stringTable
 		from int
 	}{
-		{&base.lists, secLists},
 		{&base.names, secNames},
 		{&base.texts, secTexts},
 		{&base.kinds, secKinds},
@@ -88,12 +86,12 @@ func Open(b []byte) (*Base, error) {
 			return nil, fmt.Errorf("section %d: %w", t.from, err)
 		}
 	}
-	base.dict = sync.OnceValue(func() stringTable {
-		t, err := unpackStrings(sections[secDict])
-		if err != nil || t.n != base.lists.n {
-			return stringTable{offs: make([]byte, 4)}
+	base.lists = sync.OnceValue(func() *wordLists {
+		l, err := openLists(sections[secDict], sections[secLists])
+		if err != nil {
+			return new(wordLists)
 		}
-		return t
+		return l
 	})
 	base.words = sync.OnceValues(func() (*wordCode, error) { return openWordCode(sections[secWords]) })
 	base.thesaurus = sync.OnceValue(func() pairs { return unpackPairs(sections[secThesaurus]) })

@@ -37,7 +37,7 @@ func TestCompileAndOpen(t *testing.T) {
 			t.Errorf("head of %d (-want +got):\n%s", i, d)
 		}
 	}
-	dict := b.dict()
+	dict := b.lists().stems
 	for _, stem := range []string{"issu", "defect", "umbrella", "inbox"} {
 		if _, ok := dict.indexOf(stem); !ok {
 			t.Errorf("%s is not known", stem)

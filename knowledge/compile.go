@@ -23,13 +23,13 @@ type Encoder struct {
 
 // The sections of the compiled form, in the order in which they lie in the file. Each is preceded by its length in four
 // bytes. Names and texts are compressed in blocks, so that reading one archetype decompresses a few of them and not
-// all. Vectors and word lists are not compressed: they are read in place.
+// all. Texts and word lists are in codes that are read in place, and so are vectors, which are not compressed.
 const (
 	secHash      = iota // SHA-256 of the source
 	secModel            // fingerprint of the model that made the vectors
 	secCount            // number of archetypes
 	secDict             // compressed strings: sorted stems
-	secLists            // strtab: per stem, archetypes that have it, how much it adds, and how often requests have it
+	secLists            // per stem, archetypes that have it, how much it adds, and how often requests have it
 	secVectors          // rows of vectorBits a component: each archetype's description
 	secMeans            // rows of meanBits a component: the mean of each archetype's requests
 	secKinds            // strtab: the kinds of servers
@@ -48,7 +48,7 @@ const (
 // magic names the version of the form; change it with the form. The separators cannot occur in texts.
 const (
 	// the first bytes of the form; Open refuses any other
-	magic      = "TDXK0005"
+	magic      = "TDXK0006"
 	fieldSep   = "\x1f"
 	listSep    = "\x1e"
 	recordSep  = "\x1d"
@@ -70,7 +70,7 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	if sections[secDict], err = packStrings(dict); err != nil {
 		return nil, err
 	}
-	sections[secLists] = encodeStringTable(lists)
+	sections[secLists] = encodeLists(lists)
 	sections[secVectors], sections[secMeans] = compileVectors(src.Archetypes, enc)
 	var kinds []string
 	var an Analyzer

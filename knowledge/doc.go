@@ -13,6 +13,6 @@
 // reads in place. The package also defines what a word is ([Terms], [Analyzer]), so that all packages agree on it.
 //
 // source.go reads the sources and compile.go writes the compiled form; base.go opens it, with string_table.go for its
-// tables of texts. lend.go works when tools are indexed. nearest.go, thesaurus.go, lexicon.go and the other files work
-// on requests.
+// tables of texts, word_code.go for the texts and list_code.go for the lists of stems. lend.go works when tools are
+// indexed. nearest.go, thesaurus.go, lexicon.go and the other files work on requests.
 package knowledge

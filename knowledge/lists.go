@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -13,21 +12,19 @@ const (
 	wordsK1, wordsB                        = 1.2, .75
 )
 
-// A list has an entry for each archetype that has its stem, in ascending order. An entry begins with a varint: the
-// distance from the archetype before and, in the lowest bits, how often the archetype's requests and synonyms have the
-// stem. A byte with the stem's impact follows, and, if they have it manyTimes or more, a byte that says how often.
+// A list has an entry for each archetype that has its stem, in ascending order: the archetype, the stem's impact on it,
+// and how often the archetype's requests and synonyms have the stem.
 const (
 	impactUnits = 12 // steps of a stored impact in one unit of score
-	timesBits   = 2
-	manyTimes   = 1<<timesBits - 1
 	mostImpact  = 255
+	mostTimes   = 255
 )
 
 // compileLists returns the stems, sorted, and for each its list, with BM25F impacts over names, descriptions and
 // requests. The list of a stem of extra that no archetype has is empty. As in BM25F, the occurrences in each field are
 // divided by the field's length relative to its mean, weighted and added up, before the sum is saturated once. The
 // first pass collects lengths, the second weights and document frequencies, the third the impacts.
-func compileLists(all []Archetype, extra []string) (dict, lists []string) {
+func compileLists(all []Archetype, extra []string) (dict []string, lists [][]entry) {
 	var an Analyzer
 	weights := make([]map[string]float64, len(all))
 	df := map[string]int{}
@@ -65,7 +62,7 @@ func compileLists(all []Archetype, extra []string) (dict, lists []string) {
 	slices.Sort(stems)
 	// Archetypes are visited in ascending order, so that a distance is never negative. Impacts are whole numbers, so
 	// that adding them up needs no floating point.
-	values, last := make([][]byte, len(stems)), make([]int, len(stems))
+	lists = make([][]entry, len(stems))
 	n := float64(len(all))
 	for i := range all {
 		times := map[string]int{}
@@ -79,15 +76,10 @@ func compileLists(all []Archetype, extra []string) (dict, lists []string) {
 			if impact < 1 && times[t] == 0 {
 				continue
 			}
-			values[k] = appendEntry(values[k], i-last[k], int(impact), times[t])
-			last[k] = i
+			lists[k] = append(lists[k], entry{int32(i), uint8(impact), uint8(min(times[t], mostTimes))})
 		}
 	}
-	flat := make([]string, len(values))
-	for k := range values {
-		flat[k] = string(values[k])
-	}
-	return stems, flat
+	return stems, lists
 }
 
 // said returns what people say for an archetype, as one text.
@@ -95,51 +87,11 @@ func (a *Archetype) said() string {
 	return strings.Join(a.Utterances, "\n") + "\n" + strings.Join(a.Synonyms, "\n")
 }
 
-// appendEntry appends an entry to a list.
-func appendEntry(list []byte, distance, impact, times int) []byte {
-	list = binary.AppendUvarint(list, uint64(distance<<timesBits|min(times, manyTimes)))
-	list = append(list, byte(impact))
-	if times >= manyTimes {
-		list = append(list, byte(min(times, 255)))
-	}
-	return list
-}
-
-// readEntry reads the first entry of a list, which lies behind the archetype at, and returns the rest of the list. It
-// returns ok false at the end of the list, and where a list is damaged.
-func readEntry(list []byte, at int) (archetype, impact, times int, rest []byte, ok bool) {
-	distance, n := binary.Uvarint(list)
-	if n <= 0 || n >= len(list) || distance > math.MaxInt32 {
-		return 0, 0, 0, nil, false
-	}
-	at += int(distance >> timesBits)
-	impact, times = int(list[n]), int(distance&manyTimes)
-	list = list[n+1:]
-	if times == manyTimes {
-		if len(list) == 0 {
-			return 0, 0, 0, nil, false
-		}
-		times, list = int(list[0]), list[1:]
-	}
-	return at, impact, times, list, true
-}
-
-// addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it. Scores
-// cannot overflow for maxWords stems.
+// addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it, of which
+// scores has one each. Scores cannot overflow for maxWords stems.
 func (b *Base) addWords(stem string, scores []uint16) {
-	dict := b.dict()
-	k, ok := dict.indexOf(stem)
-	if !ok {
-		return
-	}
-	list, at := b.lists.entryAt(k), 0
-	for {
-		var impact int
-		at, impact, _, list, ok = readEntry(list, at)
-		if !ok || at >= len(scores) {
-			return
-		}
-		scores[at] += uint16(impact)
+	for _, e := range b.lists().impacts(stem, b.count) {
+		scores[e>>8] += uint16(e & 0xff)
 	}
 }
 
@@ -147,10 +99,20 @@ func (b *Base) addWords(stem string, scores []uint16) {
 const maxWords = 256
 
 // isCommon reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do
-// not.
+// not. Three are several if they lie apart, as those of one kind of server do not, or say the stem often; four always
+// are.
 func (b *Base) isCommon(stem string) bool {
-	const leastBytes = 8 // of a list of three or four
-	dict := b.dict()
-	k, ok := dict.indexOf(stem)
-	return ok && len(b.lists.entryAt(k)) >= leastBytes
+	const several, one, near, far, often = 8, 2, 32, 4096, 3
+	var buf [several / one]entry
+	list, sum, last := b.lists().of(stem), 0, int32(0)
+	for _, e := range list.next(buf[:]) {
+		sum += one
+		for _, more := range []bool{e.archetype-last >= near, e.archetype-last >= far, e.times >= often} {
+			if more {
+				sum++
+			}
+		}
+		last = e.archetype
+	}
+	return sum >= several
 }

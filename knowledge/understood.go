@@ -13,7 +13,7 @@ const rarelySeen = .5
 // nothing else is there.
 func (b *Base) Understood(text string, known func(stem string) bool) float64 {
 	var langs []string
-	asked, dict := false, b.dict()
+	asked, stems := false, &b.lists().stems
 	var all, has float64
 	Words(text, func(w string) {
 		r, size := utf8.DecodeRuneInString(w)
@@ -33,7 +33,7 @@ func (b *Base) Understood(text string, known func(stem string) bool) float64 {
 		if !counts {
 			return
 		}
-		if _, ok := dict.indexOf(stem); ok {
+		if _, ok := stems.indexOf(stem); ok {
 			share = max(share, rarelySeen)
 		}
 		all, has = all+1, has+share

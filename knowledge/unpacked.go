@@ -47,37 +47,46 @@ type unpacked struct {
 
 // unpack reads the lists of a base. A damaged list ends where the damage is.
 func (b *Base) unpack() *unpacked {
-	dict := b.dict()
-	s := &unpacked{stems: make([]string, dict.n), begin: make([]int32, b.count+1), listed: make([]int32, b.lists.n+1)}
+	lists := b.lists()
+	dict, n := lists.stems, len(lists.lists.data) // an entry takes more than a byte
+	s := &unpacked{stems: make([]string, dict.n), begin: make([]int32, b.count+1), listed: make([]int32, dict.n+1)}
+	s.impact = make([]uint32, 0, n)
+	times := make([]uint8, 0, n)
+	var buf [64]entry
 	all := string(dict.data) // one copy for all stems
+	// The first pass counts the entries of each archetype, which says where they begin, and the second fills them in.
 	for k := range s.stems {
 		from, to := dict.bounds(k)
 		s.stems[k] = all[from:to]
-	}
-	// The first pass counts the entries of each archetype, which says where they begin, and the second fills them in.
-	entries := 0
-	b.eachEntry(func(i, _, _, times int) {
-		entries++
-		if times > 0 {
-			s.begin[i+1]++
+		list := lists.read(k)
+		for some := list.next(buf[:]); len(some) > 0; some = list.next(buf[:]) {
+			for _, e := range some {
+				if int(e.archetype) >= b.count {
+					break
+				}
+				s.impact = append(s.impact, uint32(e.archetype)<<8|uint32(e.impact))
+				times = append(times, e.times)
+				if e.times > 0 {
+					s.begin[e.archetype+1]++
+				}
+			}
 		}
-	})
+		s.listed[k+1] = int32(len(s.impact))
+	}
+	s.impact = slices.Clone(s.impact) // without room for more
 	for i := range b.count {
 		s.begin[i+1] += s.begin[i]
 	}
-	n := s.begin[b.count]
-	s.stem, s.times, s.impact = make([]int32, n), make([]uint8, n), make([]uint32, 0, entries)
+	s.stem, s.times = make([]int32, s.begin[b.count]), make([]uint8, s.begin[b.count])
 	next := append([]int32(nil), s.begin[:b.count]...)
-	b.eachEntry(func(i, k, impact, times int) {
-		if times > 0 {
-			s.stem[next[i]], s.times[next[i]] = int32(k), uint8(times)
-			next[i]++
+	for k := range s.stems {
+		for at := s.listed[k]; at < s.listed[k+1]; at++ {
+			if times[at] > 0 {
+				i := s.impact[at] >> 8
+				s.stem[next[i]], s.times[next[i]] = int32(k), times[at]
+				next[i]++
+			}
 		}
-		s.impact = append(s.impact, uint32(i)<<8|uint32(impact))
-		s.listed[k+1] = int32(len(s.impact))
-	})
-	for k := range b.lists.n { // a stem without archetypes ends where the one before it does
-		s.listed[k+1] = max(s.listed[k+1], s.listed[k])
 	}
 	return s
 }
@@ -90,22 +99,5 @@ func (s *unpacked) addWords(stem string, scores []uint16) {
 	}
 	for _, e := range s.impact[s.listed[k]:s.listed[k+1]] {
 		scores[e>>8] += uint16(e & 0xff)
-	}
-}
-
-// eachEntry calls do with each archetype and stem, the impact of the stem, and how often the archetype's requests and
-// synonyms have it, by stem.
-func (b *Base) eachEntry(do func(archetype, stem, impact, times int)) {
-	for k := range b.lists.n {
-		list, at := b.lists.entryAt(k), 0
-		for {
-			var impact, times int
-			var ok bool
-			at, impact, times, list, ok = readEntry(list, at)
-			if !ok || at >= b.count {
-				break
-			}
-			do(at, k, impact, times)
-		}
 	}
 }

@@ -55,38 +55,6 @@ func TestAddWords(t *testing.T) {
 	}
 }
 
-// TestSaidOften wants a stem that requests repeat to be counted in full.
-func TestSaidOften(t *testing.T) {
-	for _, times := range []int{0, 1, 2, 3, 4, 200, 255, 300} {
-		list := appendEntry(appendEntry(nil, 7, 255, times), 40_000, 1, 1)
-		at, impact, n, list, ok := readEntry(list, 0)
-		if !ok || at != 7 || impact != 255 || n != min(times, 255) {
-			t.Errorf("%d times: read archetype %d, impact %d, %d times, %v", times, at, impact, n, ok)
-		}
-		if at, impact, n, list, ok = readEntry(list, at); !ok || at != 40_007 || impact != 1 || n != 1 || len(list) > 0 {
-			t.Errorf("the second: archetype %d, impact %d, %d times, %v, %d bytes left", at, impact, n, ok, len(list))
-		}
-		if _, _, _, _, ok = readEntry(list, at); ok {
-			t.Error("there is an entry behind the last")
-		}
-	}
-}
-
-// FuzzReadEntry reads damaged lists: none may panic, and each ends.
-func FuzzReadEntry(f *testing.F) {
-	f.Add(appendEntry(appendEntry(nil, 3, 9, 5), 1, 2, 3))
-	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 3})
-	f.Fuzz(func(t *testing.T, list []byte) {
-		at, ok := 0, true
-		for ok {
-			before := len(list)
-			if at, _, _, list, ok = readEntry(list, at); ok && (at < 0 || len(list) >= before) {
-				t.Fatalf("archetype %d, %d bytes left of %d", at, len(list), before)
-			}
-		}
-	})
-}
-
 // TestMeans wants the stored mean of an archetype's requests to have the direction of the true one.
 func TestMeans(t *testing.T) {
 	b, enc := smallBase(t), fakeEncoder(64)

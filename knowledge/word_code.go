@@ -3,26 +3,29 @@ package knowledge
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// wordCode is a Huffman code of the words of all archetypes' texts. Texts are short and have words in common rather
-// than sentences, so that whole words as symbols take a fifth less room than deflate does, and any text can be read by
-// itself. The code is canonical: codes of one length are consecutive, in the order of their words.
+// wordCode is a code of the words of all archetypes' texts. Whole words are symbols, and after each of the commonest
+// words what follows has a Huffman code of its own, since after "pull" comes "request". Any text can be read by itself.
 type wordCode struct {
-	words stringTable // in the order of their codes
-	count [maxCodeBits + 1]uint64
+	words stringTable // sorted
+	after []prefixCode
+	codes []uint16 // of each word, the code in after for what follows it
+	rest  prefixCode
 }
 
-// maxCodeBits bounds the length of a code. The code of a text of n words has at most 1.44 log2(n) bits.
-const maxCodeBits = 48
-
-// errWords is the error for texts or a code that are damaged.
-var errWords = errors.New("knowledge: damaged texts")
+// A code of after has the words that follow often, and an escape, the number of words, for the others: rest has them.
+// The first is for what follows a rarer word, and for the beginning of a text.
+const (
+	commonWords = 500 // words with a code of their own for what follows
+	oftenAfter  = 5   // times that a word must follow to have a place in it
+)
 
 // wordLength returns the length of the first word of s, which is not empty: letters of a to z with the space before
 // them, or any other single character.
@@ -52,12 +55,13 @@ func eachWord(text string, f func(string)) {
 	}
 }
 
-// wordCodes assigns a code to each word that occurs in the texts. The same texts give the same codes.
+// wordCodes is a wordCode as it is written. The same texts give the same codes.
 type wordCodes struct {
-	sorted  []string // all words
-	lengths []byte   // of their codes, in bits
-	codes   map[string]uint64
-	bits    map[string]byte
+	sorted []string // all words
+	places map[string]uint32
+	common []uint32 // sorted; code 1+i of after is for what follows word i of them
+	after  []*codeWriter
+	rest   *codeWriter
 }
 
 // newWordCodes returns the code for texts.
@@ -66,130 +70,123 @@ func newWordCodes(texts []string) *wordCodes {
 	for _, text := range texts {
 		eachWord(text, func(w string) { times[w]++ })
 	}
-	c := &wordCodes{sorted: slices.Sorted(maps.Keys(times)), codes: map[string]uint64{}, bits: map[string]byte{}}
-	rarest := slices.Clone(c.sorted)
-	slices.SortStableFunc(rarest, func(a, b string) int { return cmp.Compare(times[a], times[b]) })
-	weights := make([]int, len(rarest))
-	for i, w := range rarest {
-		weights[i] = times[w]
+	c := &wordCodes{sorted: slices.Sorted(maps.Keys(times)), places: map[string]uint32{}}
+	for i, w := range c.sorted {
+		c.places[w] = uint32(i)
+		c.common = append(c.common, uint32(i))
 	}
-	for i, n := range huffmanLengths(weights) {
-		c.bits[rarest[i]] = n
+	slices.SortStableFunc(c.common, func(a, b uint32) int { return cmp.Compare(times[c.sorted[b]], times[c.sorted[a]]) })
+	c.common = c.common[:min(commonWords, len(c.common))]
+	slices.Sort(c.common)
+	following := make([]map[uint32]int, 1+len(c.common))
+	for k := range following {
+		following[k] = map[uint32]int{}
 	}
-	for _, w := range c.sorted {
-		c.lengths = append(c.lengths, c.bits[w])
+	for _, text := range texts {
+		c.eachPlace(text, func(code int, place uint32) { following[code][place]++ })
 	}
-	code, last := uint64(0), byte(0)
-	for _, i := range codeOrder(c.lengths) {
-		code <<= c.lengths[i] - last
-		last = c.lengths[i]
-		c.codes[c.sorted[i]] = code
-		code++
+	rest := map[uint32]int{}
+	for _, m := range following {
+		escapes := 1
+		for place, n := range m {
+			if n < oftenAfter {
+				rest[place] += n
+				escapes += n
+				delete(m, place)
+			}
+		}
+		m[c.escape()] = escapes
+		c.after = append(c.after, newCodeWriter(m))
 	}
+	c.rest = newCodeWriter(rest)
 	return c
 }
 
-// huffmanLengths returns the lengths of the codes of symbols whose weights are sorted from the least.
-func huffmanLengths(weights []int) []byte {
-	n := len(weights)
-	if n < 2 {
-		return []byte{1}[:n]
-	}
-	// Nodes after the n leaves join two each. Those are made from the lightest, so both kinds are queues.
-	total := append(slices.Clone(weights), make([]int, n-1)...)
-	parent := make([]int, 2*n-1)
-	leaf, inner := 0, n
-	for made := n; made < 2*n-1; made++ {
-		for range 2 {
-			lightest := inner
-			if leaf < n && (inner == made || total[leaf] <= total[inner]) {
-				lightest = leaf
-				leaf++
-			} else {
-				inner++
-			}
-			total[made] += total[lightest]
-			parent[lightest] = made
+// escape returns the symbol that says that a word of rest follows.
+func (c *wordCodes) escape() uint32 { return uint32(len(c.sorted)) }
+
+// eachPlace calls f with the places of the words of a text and the code in after that each is written in.
+func (c *wordCodes) eachPlace(text string, f func(code int, place uint32)) {
+	code := 0
+	eachWord(text, func(w string) {
+		place := c.places[w]
+		f(code, place)
+		code = 0
+		if at, ok := slices.BinarySearch(c.common, place); ok {
+			code = 1 + at
 		}
-	}
-	depth := make([]byte, 2*n-1)
-	for i := 2*n - 3; i >= 0; i-- {
-		depth[i] = depth[parent[i]] + 1
-	}
-	return depth[:n]
+	})
 }
 
-// codeOrder returns the places of sorted words in the order of their codes: by length, then by word.
-func codeOrder(lengths []byte) []int {
-	order := make([]int, len(lengths))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lengths[a], lengths[b]) })
-	return order
-}
-
-// compile writes the words and the lengths of their codes, from which openWordCode makes the codes again.
+// compile writes what openWordCode reads.
 func (c *wordCodes) compile() ([]byte, error) {
 	words, err := packStrings(c.sorted)
 	if err != nil {
 		return nil, err
 	}
-	lengths, err := compressBytes(c.lengths)
-	if err != nil {
+	codes := binary.AppendUvarint(nil, uint64(len(c.common)))
+	for _, place := range c.common {
+		codes = binary.AppendUvarint(codes, uint64(place))
+	}
+	for _, code := range append(c.after, c.rest) {
+		codes = code.appendTo(codes)
+	}
+	if codes, err = compressBytes(codes); err != nil {
 		return nil, err
 	}
-	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(words))), words...), lengths...), nil
+	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(words))), words...), codes...), nil
 }
 
-// encode writes the number of words of a text, and their codes, the first bits highest.
+// encode writes the number of words of a text, and their codes.
 func (c *wordCodes) encode(text string) []byte {
 	n := 0
 	eachWord(text, func(string) { n++ })
-	out := binary.AppendUvarint(nil, uint64(n))
-	var held uint64
-	var bits byte
-	eachWord(text, func(w string) {
-		for left := c.bits[w]; left > 0; {
-			take := min(left, 8-bits)
-			left -= take
-			held = held<<take | c.codes[w]>>left&(1<<take-1)
-			if bits += take; bits == 8 {
-				out = append(out, byte(held))
-				held, bits = 0, 0
-			}
+	w := bitWriter{out: binary.AppendUvarint(nil, uint64(n))}
+	c.eachPlace(text, func(code int, place uint32) {
+		if s, ok := c.after[code].codes[place]; ok {
+			w.write(s)
+			return
 		}
+		w.write(c.after[code].codes[c.escape()])
+		w.write(c.rest.codes[place])
 	})
-	if bits > 0 {
-		out = append(out, byte(held<<(8-bits)))
-	}
-	return out
+	return w.out
 }
 
 // openWordCode reads what compile wrote.
 func openWordCode(b []byte) (*wordCode, error) {
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-		return nil, errWords
+		return nil, errCode
 	}
-	n := 4 + binary.LittleEndian.Uint32(b)
-	sorted, err := unpackStrings(b[4:n])
+	at := 4 + binary.LittleEndian.Uint32(b)
+	words, err := unpackStrings(b[4:at])
 	if err != nil {
 		return nil, err
 	}
-	lengths, err := decompressBytes(b[n:])
+	codes, err := decompressBytes(b[at:])
 	if err != nil {
 		return nil, err
 	}
-	if len(lengths) != sorted.n || slices.ContainsFunc(lengths, func(l byte) bool { return l > maxCodeBits }) {
-		return nil, errWords
+	common, read := binary.Uvarint(codes)
+	if read <= 0 || common > uint64(min(words.n, math.MaxUint16)) {
+		return nil, errCode
 	}
-	c := new(wordCode)
-	words := make([]string, 0, sorted.n)
-	for _, i := range codeOrder(lengths) {
-		words = append(words, string(sorted.entryAt(i)))
-		c.count[lengths[i]]++
+	codes = codes[read:]
+	c := &wordCode{words: words, codes: make([]uint16, words.n), after: make([]prefixCode, 1+common)}
+	for k := range common {
+		place, read := binary.Uvarint(codes)
+		if read <= 0 || place >= uint64(words.n) {
+			return nil, errCode
+		}
+		c.codes[place], codes = uint16(1+k), codes[read:]
 	}
-	c.words, err = openStringTable(encodeStringTable(words))
+	const short, shortRest = 5, 10
+	for k := range c.after {
+		if c.after[k], codes, err = readCode(codes, words.n+1, short); err != nil {
+			return nil, fmt.Errorf("code %d: %w", k, err)
+		}
+	}
+	c.rest, _, err = readCode(codes, words.n, shortRest)
 	return c, err
 }
 
@@ -197,30 +194,25 @@ func openWordCode(b []byte) (*wordCode, error) {
 func (c *wordCode) decode(b []byte) (string, error) {
 	n, read := binary.Uvarint(b)
 	if read <= 0 || n > uint64(8*len(b)) {
-		return "", errWords
+		return "", errCode
 	}
 	b = b[read:]
+	end := 8 * len(b)
+	b = append(slices.Clip(b), make([]byte, readAhead)...)
 	var out strings.Builder
-	at := 0 // bits read
+	at, code := 0, uint16(0) // bits read, and the code that the next word is in
 	for range n {
-		// The codes of a length begin where those of the length before end, with a zero after it.
-		var code, first, index uint64
-		for bits := 1; ; bits++ {
-			if bits > maxCodeBits || at >= 8*len(b) {
-				return "", errWords
-			}
-			code = code<<1 | uint64(b[at/8]>>(7-at%8)&1)
-			at++
-			if code-first < c.count[bits] {
-				out.Write(c.words.entryAt(int(index + code - first)))
-				break
-			}
-			index += c.count[bits]
-			first = (first + c.count[bits]) << 1
+		e := c.after[code].read(bitsAt(b, at))
+		at += int(e & lengthMask)
+		if e>>lengthBits == uint32(c.words.n) && e > 0 {
+			e = c.rest.read(bitsAt(b, at))
+			at += int(e & lengthMask)
 		}
-		if out.Len() > maxUnpacked {
-			return "", errWords
+		if e == 0 || at > end || out.Len() > maxUnpacked {
+			return "", errCode
 		}
+		out.Write(c.words.entryAt(int(e >> lengthBits)))
+		code = c.codes[e>>lengthBits]
 	}
 	return out.String(), nil
 }

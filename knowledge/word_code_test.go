@@ -40,30 +40,50 @@ func TestWordCode(t *testing.T) {
 	}
 }
 
-// TestWordCodeIsOptimal compares the lengths of codes with those of weights for which they are known.
-func TestWordCodeIsOptimal(t *testing.T) {
-	for _, tt := range []struct {
-		weights []int
-		want    []byte
-	}{
-		{nil, nil},
-		{[]int{7}, []byte{1}},
-		{[]int{1, 1}, []byte{1, 1}},
-		{[]int{1, 1, 2, 4, 8}, []byte{4, 4, 3, 2, 1}},
-		{[]int{1, 1, 1, 1}, []byte{2, 2, 2, 2}},
-		{[]int{5, 9, 12, 13, 16, 45}, []byte{4, 4, 3, 3, 3, 1}}, // Cormen et al., Introduction to Algorithms, section 16.3
-	} {
-		if got := huffmanLengths(tt.weights); !slices.Equal(got, tt.want) {
-			t.Errorf("%v get codes of %v bits, want %v", tt.weights, got, tt.want)
+// TestWordCodeOfBase makes a code of real texts and reads each of them, and one of them cut after each word, so that
+// texts end in words of all kinds.
+func TestWordCodeOfBase(t *testing.T) {
+	base, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for k := 0; k < base.texts.n; k += 20 {
+		block, err := base.readTexts(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, strings.Join(block, recordSep))
+	}
+	codes, code := codeOf(t, texts)
+	if len(codes.common) != commonWords || len(codes.common) >= len(codes.sorted) {
+		t.Fatalf("%d of %d words have codes of their own", len(codes.common), len(codes.sorted))
+	}
+	for _, text := range texts {
+		if got, err := code.decode(codes.encode(text)); err != nil || got != text {
+			t.Fatalf("%.60q becomes %.60q, %v", text, got, err)
 		}
 	}
-	// The weights that need the longest codes.
-	fibonacci := []int{1, 1}
-	for len(fibonacci) < maxCodeBits {
-		fibonacci = append(fibonacci, fibonacci[len(fibonacci)-1]+fibonacci[len(fibonacci)-2])
-	}
-	if got := slices.Max(huffmanLengths(fibonacci)); got != maxCodeBits-1 {
-		t.Errorf("the longest code has %d bits", got)
+	kinds := map[string]int{}
+	end, before := 0, 0
+	codes.eachPlace(texts[0], func(after int, place uint32) {
+		end += len(codes.sorted[place])
+		if got, err := code.decode(codes.encode(texts[0][:end])); err != nil || got != texts[0][:end] {
+			t.Fatalf("%q becomes %q, %v", texts[0][:end], got, err)
+		}
+		_, often := codes.after[after].codes[place]
+		switch {
+		case after == 0 && before > 0:
+			kinds["after a rare word"]++
+		case often:
+			kinds["often after a common word"]++
+		default:
+			kinds["seldom after a common word"]++
+		}
+		before = end
+	})
+	if len(kinds) < 3 {
+		t.Errorf("the text has only words %v", kinds)
 	}
 }
 
