@@ -3,6 +3,7 @@
 DATA      ?= ../shared/data
 SOAKTIME  ?= 30m
 HOSTILETIME ?= 20s
+CLUSTERTIME ?= 5m
 FUZZTIME  ?= 1h
 GO        ?= go
 KILLS     ?= 5000
@@ -21,7 +22,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large soak soaked hostile mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large soak soaked cluster-test hostile mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -100,6 +101,9 @@ soak: build ## load and faults for SOAKTIME, KILLS kills, RUNS random runs of th
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
 	TOOLDEX_SOAK=1 $(GO) test ./serve -count 1 -timeout 4h -v -run '^(TestPermissions|TestTenants|TestManyTenants)$$'
+
+cluster-test: build ## load and faults for three replicas, PostgreSQL with a standby, and HAProxy, for CLUSTERTIME, as root; writes docs/cluster.md
+	$(call tool,soak) -bin $(BIN) -cluster -time $(CLUSTERTIME) -out docs/cluster.md
 
 hostile: build ## one hostile server beside nine good ones, each attack for HOSTILETIME; writes docs/hostile.md
 	$(call tool,soak) -bin $(BIN) -hostile -time $(HOSTILETIME) -out docs/hostile.md

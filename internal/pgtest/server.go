@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,9 +18,32 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// TB is what servers need of a test. A program that is no test has a type of its own for it.
+type TB interface {
+	// Helper, Cleanup, Fatal, Fatalf and Skip are those of [testing.TB]; the last three do not return.
+	Helper()
+	// Cleanup has a function called in the end.
+	Cleanup(end func())
+	// Fatal ends the test.
+	Fatal(args ...any)
+	// Fatalf ends the test.
+	Fatalf(format string, args ...any)
+	// Skip ends the test, which cannot run here.
+	Skip(args ...any)
+}
+
+var _ TB = testing.TB(nil)
+
+// Options say how servers can be reached. The zero value is for one that answers on its socket alone.
+type Options struct {
+	Listen string // an address at which it also answers, at the usual port; "" for none
+	From   string // the network, as 10.0.0.0/8, from which that address may be used without a password
+}
+
 // Server is a PostgreSQL server of one test. The test that started it may stop and start it.
 type Server struct {
-	t    testing.TB
+	t    TB
+	o    Options
 	bin  string   // the folder of the programs
 	dir  string   // data, socket and log
 	as   []string // the command that runs programs as another user; empty to run them as this one
@@ -28,9 +52,9 @@ type Server struct {
 }
 
 // newServer returns a server without data, in a folder of its own, that ends with the test.
-func newServer(t testing.TB) *Server {
+func newServer(t TB, o Options) *Server {
 	t.Helper()
-	s := &Server{t: t, bin: findPrograms(t)}
+	s := &Server{t: t, o: o, bin: findPrograms(t)}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "pg"); err != nil { // the path of a socket has at most 107 bytes
 		t.Fatal(err)
@@ -46,10 +70,19 @@ func newServer(t testing.TB) *Server {
 // Start makes a database cluster and starts a server on it, which ends with the test. The database tooldex is empty
 // but for the schema of that name, which the role tooldex owns: it has no other rights. The test is skipped, with a
 // message, where PostgreSQL is not installed.
-func Start(t testing.TB) *Server {
+func Start(t TB) *Server {
 	t.Helper()
-	s := newServer(t)
+	return StartWith(t, Options{})
+}
+
+// StartWith is Start, for a server that can be reached otherwise than on its socket.
+func StartWith(t TB, o Options) *Server {
+	t.Helper()
+	s := newServer(t, o)
 	s.run("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	if o.From != "" {
+		s.permit(o.From)
+	}
 	s.Restart()
 	ctx := context.Background()
 	s.exec(ctx, "postgres", `CREATE ROLE tooldex LOGIN`)
@@ -58,8 +91,21 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
+// permit lets all roles connect from a network without a password.
+func (s *Server) permit(network string) {
+	s.t.Helper()
+	f, err := os.OpenFile(filepath.Join(s.data(), "pg_hba.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "host all all %s trust\n", network)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // findPrograms returns the folder of the newest PostgreSQL.
-func findPrograms(t testing.TB) string {
+func findPrograms(t TB) string {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // the pattern is valid
 	if len(found) > 0 {
@@ -119,7 +165,7 @@ func (s *Server) Restart() {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=")
+		s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses="+s.o.Listen, "-c", "max_connections=200")
 		s.cmd.Stdout, s.cmd.Stderr = out, out
 		if err := s.cmd.Start(); err != nil {
 			s.t.Fatal(err)

@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"os"
 	"strings"
 	"time"
 
@@ -12,13 +13,36 @@ import (
 // returns when the server waits for the standby with every commit.
 func (s *Server) Standby() *Server {
 	s.t.Helper()
-	out := newServer(s.t)
+	return s.StandbyWith(Options{})
+}
+
+// StandbyWith is Standby, for one that can be reached otherwise than on its socket once it is promoted.
+func (s *Server) StandbyWith(o Options) *Server {
+	s.t.Helper()
+	out := newServer(s.t, o)
+	s.fill(out)
+	return out
+}
+
+// Rejoin kills a server if it runs, and makes it a standby of s, as Standby does: what it had is lost, and its address
+// stays.
+func (s *Server) Rejoin(old *Server) {
+	s.t.Helper()
+	old.Kill()
+	if err := os.RemoveAll(old.data()); err != nil {
+		s.t.Fatal(err)
+	}
+	s.fill(old)
+}
+
+// fill copies s to a server without data, starts that as a standby and waits until commits wait for it.
+func (s *Server) fill(out *Server) {
+	s.t.Helper()
 	out.run("pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", out.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
 	out.Restart()
 	s.Exec(`ALTER SYSTEM SET synchronous_standby_names = '*'`) // after the copy, which must not wait for another
 	s.Exec(`SELECT pg_reload_conf()`)
 	s.waitFor(`SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')`)
-	return out
 }
 
 // Promote makes a standby a server that takes changes, and returns when it does.

@@ -75,7 +75,7 @@ func (s *Store) changeAll(ctx context.Context, within time.Duration, kinds []kin
 	if err != nil {
 		return 0, 0, s.note(s.explain("write store", err))
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // does nothing after the commit
+	defer rollBack(ctx, tx) // does nothing after the commit
 	now, err := readHead(work, tx, "FOR UPDATE")
 	if err == nil {
 		before, after = now.numbers[kinds[0]], now.seq+1
@@ -100,6 +100,14 @@ func (s *Store) changeAll(ctx context.Context, within time.Duration, kinds []kin
 	}
 	_ = s.note(nil)
 	return before, after, nil
+}
+
+// rollBack ends a transaction, also one whose ctx has ended. It does not wait for long for a server that does not answer:
+// its connection is closed then, and the server undoes the rest.
+func rollBack(ctx context.Context, tx pgx.Tx) {
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+	defer cancel()
+	_ = tx.Rollback(short)
 }
 
 // recordChange raises the number of a kind to seq, adds the event, and notifies the others when the transaction ends.
@@ -127,7 +135,7 @@ func (s *Store) readWithin(ctx context.Context, within time.Duration, fn func(ct
 	defer cancel()
 	tx, err := s.pool.BeginTx(work, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err == nil {
-		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was written
+		defer rollBack(ctx, tx) // nothing was written
 		err = fn(work, tx)
 	}
 	return s.note(s.explain("read store", err))

@@ -51,10 +51,8 @@ func (s *Store) own(ctx context.Context) error {
 	}
 	conn := pooled.Hijack() // the lock belongs to the session
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	// A machine that vanishes, or a process that is stopped, must not stay the owner.
-	_, err = conn.Exec(ctx, `SELECT set_config('idle_session_timeout', $1, false), set_config('tcp_keepalives_idle', '5', false),
-		set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false)`,
-		frozenTimeout.String())
+	// A process that is stopped must not stay the owner, as one on a machine that vanishes does not (prepareSession).
+	_, err = conn.Exec(ctx, `SELECT set_config('idle_session_timeout', $1, false)`, frozenTimeout.String())
 	for ; err == nil && ctx.Err() == nil; wait(ctx, claimInterval) {
 		err = s.look(ctx, func(ctx context.Context) error { return s.tryOwn(ctx, conn) })
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ const (
 	lookTimeout    = 5 * time.Second
 	workTimeout    = 10 * time.Minute
 	commitTimeout  = 30 * time.Second
+	mostSilence    = 10 * time.Second // of the other side, after which it is gone
 )
 
 // Store is the state of one tenant in a database. It is safe for concurrent use by goroutines, and by any number of
@@ -149,6 +151,7 @@ func parseAddress(address string) (*pgxpool.Config, string, error) {
 	dial := net.Dialer{
 		Timeout:         c.ConnConfig.ConnectTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5},
+		Control:         boundSilence(mostSilence),
 	}
 	c.ConnConfig.DialFunc = dial.DialContext
 	c.ConnConfig.RuntimeParams["search_path"] = schema
@@ -159,11 +162,17 @@ func parseAddress(address string) (*pgxpool.Config, string, error) {
 }
 
 // prepareSession names the tenant of a connection. It also has commits wait for the disk where the server's settings
-// would not: what is acknowledged must be durable, and on a standby where the server has a synchronous one.
+// would not: what is acknowledged must be durable, and on a standby where the server has a synchronous one. And it has
+// the server end the session of a process that vanishes: in the middle of a change, that would keep the tenant locked,
+// and nobody could change anything.
 func prepareSession(ctx context.Context, conn *pgx.Conn, tenant string) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('tooldex.tenant', $1, false), set_config('synchronous_commit',
 		CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
-		ELSE current_setting('synchronous_commit') END, false)`, tenant)
+		ELSE current_setting('synchronous_commit') END, false), set_config('idle_in_transaction_session_timeout',
+		CASE WHEN current_setting('idle_in_transaction_session_timeout') = '0' THEN $2
+		ELSE current_setting('idle_in_transaction_session_timeout') END, false), set_config('tcp_keepalives_idle', '5', false),
+		set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false)`,
+		tenant, strconv.FormatInt(mostSilence.Milliseconds(), 10))
 	return err
 }
 

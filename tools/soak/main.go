@@ -21,6 +21,7 @@ type config struct {
 	keep     bool   // the folder that it worked in
 	hostile  bool   // measure hostile servers in place of load and faults
 	only     string // one attack
+	cluster  bool   // several replicas on a database, in place of one process
 }
 
 func main() {
@@ -32,6 +33,7 @@ func main() {
 	flag.BoolVar(&c.keep, "keep", false, "keep the folder with the data and the logs")
 	flag.BoolVar(&c.hostile, "hostile", false, "measure what a hostile server does to nine others, each attack for -time")
 	flag.StringVar(&c.only, "only", "", "with -hostile: one attack, by its name")
+	flag.BoolVar(&c.cluster, "cluster", false, "load and faults for three replicas with PostgreSQL and HAProxy")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, c, flag.Args())
@@ -62,6 +64,9 @@ func run(ctx context.Context, c config, args []string) error {
 		fmt.Fprintln(os.Stderr, "in", dir)
 	} else {
 		defer func() { _ = os.RemoveAll(dir) }()
+	}
+	if c.cluster {
+		return measureCluster(ctx, c, dir)
 	}
 	if c.hostile {
 		return measureHostile(ctx, c, dir)

@@ -70,3 +70,15 @@ func (c *count) percentile(p int) time.Duration {
 	times := slices.Sorted(slices.Values(c.times))
 	return times[(len(times)*p+99)/100-1]
 }
+
+// add counts an operation that went well, and took so long.
+func (t *tally) add(name string, took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.all[name]
+	if c == nil {
+		c = &count{explained: map[string]int{}}
+		t.all[name] = c
+	}
+	c.times = append(c.times, took)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"tooldex/internal/pgtest"
+)
+
+// cluster is several replicas on a database with a standby, behind HAProxy, and what is done to them.
+type cluster struct {
+	config
+	dir      string
+	net      *network
+	primary  *pgtest.Server // which one takes changes
+	standby  *pgtest.Server
+	replicas []*replica
+	people   []*holder
+	base     string // of HAProxy
+	tally    *tally
+	events   *events
+
+	taking sync.Mutex
+	keys   []*key // guarded by taking while there is load; those that were changed last are last
+
+	// What came of it.
+	rounds    int // faults that were done
+	failovers []failover
+	agreed    time.Duration // how long after the load all replicas said the same
+	compared  int           // answers of each replica
+	differ    []string      // where they do not say the same
+	losses    []string      // acknowledged changes that are not there
+}
+
+// How much is asked of the cluster, in requests a second.
+const (
+	searchRate = 200
+	changeRate = 20
+	replicaNum = 3
+)
+
+// testOf is what pgtest needs of a test, for a program. What would end a test panics here, and ends runCluster.
+type testOf struct{ ends []func() }
+
+// failure is what a testOf panics with.
+type failure struct{ error }
+
+func (t *testOf) Helper()                      {}
+func (t *testOf) Cleanup(end func())           { t.ends = append(t.ends, end) }
+func (t *testOf) Fatal(args ...any)            { panic(failure{errors.New(fmt.Sprint(args...))}) }
+func (t *testOf) Fatalf(form string, a ...any) { panic(failure{fmt.Errorf(form, a...)}) }
+func (t *testOf) Skip(args ...any)             { t.Fatal(args...) }
+
+// end calls what Cleanup was given, the last first.
+func (t *testOf) end() {
+	for i := len(t.ends) - 1; i >= 0; i-- {
+		t.ends[i]()
+	}
+}
+
+// measureCluster runs the cluster under load with faults, and writes the page. The error says what was not as it should
+// be.
+func measureCluster(ctx context.Context, c config, dir string) (err error) {
+	if err := enterNamespace(); err != nil {
+		return err
+	}
+	t := &testOf{}
+	defer t.end()
+	defer func() {
+		switch failed := recover().(type) {
+		case nil:
+		case failure:
+			err = failed.error
+		default:
+			panic(failed)
+		}
+	}()
+	one := &cluster{config: c, dir: dir, tally: &tally{all: map[string]*count{}}, events: &events{begin: time.Now()}}
+	if err := one.start(ctx, t); err != nil {
+		return err
+	}
+	one.run(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	one.agree(ctx)
+	page := one.page(ctx)
+	if c.out == "" {
+		fmt.Print(page)
+	} else if err := os.WriteFile(c.out, []byte(page), 0o644); err != nil {
+		return err
+	}
+	if missed := one.missed(); len(missed) > 0 {
+		return errors.New(strings.Join(missed, "; "))
+	}
+	return nil
+}
+
+// start has all parts run, with what the tenants begin with.
+func (c *cluster) start(ctx context.Context, t *testOf) error {
+	var err error
+	if c.net, err = newNetwork(t); err != nil {
+		return err
+	}
+	c.primary = pgtest.StartWith(t, pgtest.Options{Listen: c.net.databases[0], From: c.net.everyone})
+	c.standby = c.primary.StandbyWith(pgtest.Options{Listen: c.net.databases[1]})
+	if err := c.configure(); err != nil {
+		return err
+	}
+	for _, h := range c.people {
+		for n := range bulkServers {
+			if out, err := c.command(ctx, h, "import", c.dump(h, n, 0)); err != nil {
+				return fmt.Errorf("import: %w: %s", err, out)
+			}
+		}
+	}
+	for i := range replicaNum {
+		r := &replica{c: c, number: i}
+		t.Cleanup(r.kill)
+		if err := r.start(ctx); err != nil {
+			return err
+		}
+		if err := r.ready(ctx); err != nil {
+			return err
+		}
+		c.replicas = append(c.replicas, r)
+	}
+	return c.startBalancer(ctx, t)
+}
+
+// run has the load and the faults go on for the time that was asked for.
+func (c *cluster) run(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, c.time)
+	defer stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.doFaults(ctx)
+	}()
+	c.load(ctx)
+	<-done
+}
+
+// says writes a line on what happens.
+func says(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
+}
+
+// onLinux reports whether there can be namespaces.
+const onLinux = runtime.GOOS == "linux"

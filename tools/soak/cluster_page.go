@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"tooldex/tools/internal/provenance"
+)
+
+// verdicts are what has to hold after the run.
+func (c *cluster) verdicts() []verdict {
+	e := c.events
+	bad, explained := e.unexplained()
+	inFlight := e.inFlightAtKills()
+	none := func(what string, n int) verdict { return verdict{what, fmt.Sprint(n), "none", n == 0, true} }
+	return []verdict{
+		none("searches that failed, beside those in flight on a killed replica", len(bad)),
+		{
+			"searches cut off by the kill of their replica", fmt.Sprint(explained),
+			fmt.Sprintf("at most the %d in flight at the kills", inFlight), int64(explained) <= inFlight, true,
+		},
+		none("acknowledged changes that are lost", len(c.losses)),
+		none("answers in which replicas differ after it", len(c.differ)),
+		none("answers that show another tenant's mark", len(e.leaks)),
+		none("changes with an unexpected error", len(c.oddChanges(false))),
+		{"changes whose connection ended without an answer, beside those in flight at kills", fmt.Sprint(len(c.oddChanges(true))), "few", true, false},
+		none("other faults", len(e.wrong)),
+		{"faults done", fmt.Sprint(c.rounds), "at least 4", c.rounds >= 4, true},
+	}
+}
+
+// missed lists what fails the run.
+func (c *cluster) missed() []string {
+	var out []string
+	for _, v := range c.verdicts() {
+		if v.counts && !v.met {
+			out = append(out, v.what+": "+v.figure+", want "+v.bar)
+		}
+	}
+	return out
+}
+
+// oddChanges returns the changes that ended in a way that no kill of a replica explains: neither acknowledged, nor
+// refused, nor timed out. Those that are broken got no answer: a balancer ends the connection of its client when one that
+// it kept to a replica ends just as it sends the request.
+func (c *cluster) oddChanges(broken bool) []failed {
+	var out []failed
+	for _, f := range c.events.cut {
+		known := f.broken != broken
+		for _, k := range c.events.kills {
+			known = known || f.broken && f.begin.Before(k.to) && f.end.After(k.from)
+		}
+		if !known {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// page is the report.
+func (c *cluster) page(ctx context.Context) string {
+	var b strings.Builder
+	e := c.events
+	fmt.Fprintf(&b, "# Three replicas under load with faults for %v\n\n", c.time)
+	fmt.Fprintf(&b, "%s Times depend on other work of the machine.\n\n", provenance.Line(ctx, "make cluster-test"))
+	fmt.Fprintf(&b, "Three replicas of `tooldex serve`, each with a data directory of its own, PostgreSQL with a synchronous standby, and HAProxy with the configuration of `deploy/replicas`, all on one machine. %d tenants with %d tools each share %d searches and %d changes a second, which are sent whether those before were answered or not. A replica is cut off from the database by %s. What HAProxy limits one address to is lifted, since all load comes from one. HAProxy sends a search again, to another replica, if its own ends without an answer, and so do clients whose kept connection ends.\n\n",
+		len(c.people), bulkServers*100, searchRate, changeRate, c.net.how())
+	b.WriteString("| what | figure | wanted | |\n|---|---|---|---|\n")
+	for _, v := range c.verdicts() {
+		mark := "met"
+		if !v.met {
+			mark = "**missed**"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", v.what, v.figure, v.bar, mark)
+	}
+	fmt.Fprintf(&b, "\nAfterwards %d answers of each replica were compared: every tool, its page and its overlay, decisions, preferences and servers of each tenant. They were the same %v after the load ended. A run never fails because of times.\n\n", c.compared, c.agreed.Round(10*time.Millisecond))
+	b.WriteString("## What was done to them\n\n| after | what | and then |\n|---|---|---|\n")
+	for _, f := range e.faults {
+		fmt.Fprintf(&b, "| %v | %s | %s |\n", f.at.Round(100*time.Millisecond), f.what, f.after)
+	}
+	b.WriteString("\n## What clients saw\n\nA change that is refused is answered with 503; one that is cut off lost its answer with its replica; one that timed out is answered with 504 after 30 seconds. None free: all that can be changed in this way was being changed.\n\n| what | how many | p50 | p99 | longest |\n|---|---|---|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(c.tally.all)) {
+		one := c.tally.all[name]
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s |\n", name, len(one.times), ms(one.percentile(50)), ms(one.percentile(99)), ms(slices.Max(one.times)))
+	}
+	bad, _ := e.unexplained()
+	list := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n", title)
+		for _, line := range lines[:min(len(lines), 2*maxBad)] {
+			fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(line, "\n", " "))
+		}
+	}
+	at := func(all []failed) (out []string) {
+		for _, f := range all {
+			out = append(out, fmt.Sprintf("%v, for %v: %s", f.begin.Sub(e.begin).Round(time.Millisecond), f.end.Sub(f.begin).Round(time.Millisecond), f.why))
+		}
+		return out
+	}
+	list("Searches that failed", at(bad))
+	list("Changes with an error", at(append(c.oddChanges(false), c.oddChanges(true)...)))
+	list("Lost changes", c.losses)
+	list("Differences", c.differ)
+	list("Marks of other tenants", e.leaks)
+	list("Other faults", e.wrong)
+	return b.String()
+}
