@@ -269,7 +269,7 @@ func (c *cluster) change(kind turn) {
 	default:
 		what := ", cut off"
 		var answered *refusal
-		if errors.As(err, &answered) && answered.status == http.StatusGatewayTimeout {
+		if ctx.Err() != nil || errors.As(err, &answered) && answered.status == http.StatusGatewayTimeout {
 			what = ", timed out"
 		}
 		c.tally.add(k.kind+what, took)

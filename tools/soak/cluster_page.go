@@ -92,10 +92,11 @@ func (c *cluster) page(ctx context.Context) string {
 		if len(lines) == 0 {
 			return
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n", title)
+		fmt.Fprintf(&b, "\n## %s\n\n```text\n", title)
 		for _, line := range lines[:min(len(lines), 2*maxBad)] {
-			fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(line, "\n", " "))
+			fmt.Fprintf(&b, "%s\n", strings.ReplaceAll(line, "\n", " "))
 		}
+		b.WriteString("```\n")
 	}
 	at := func(all []failed) (out []string) {
 		for _, f := range all {
