@@ -1,28 +1,48 @@
 package knowledge
 
 import (
-	"slices"
+	_ "embed"
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // latinLanguages are the languages of the lexicon that share the Latin script, and so must be distinguished from
 // English.
 var latinLanguages = []string{"de", "es", "fr", "id", "it", "nl", "pl", "pt", "tr", "vi"}
 
-// functionWords are short words that identify a language and carry no meaning in a request. None is an English word
-// that requests use.
-var functionWords = map[string]map[string]bool{
-	"de": setOf("der die das den dem des ein eine einen einem einer und oder mit fur von im ins zu zum zur auf aus bei nach uber unter nicht ist sind wie ich mir mich wir uns unser mein meine meinen alle bitte kannst dieser diese dieses welche neue neuen neues wird"),
-	"es": setOf("el la los las un una unos unas y o de del al con sin para por en que como mi mis tu su sus este esta estos todos todas quiero puedes hay nuevo nueva es son se lo le me cual cuales"),
-	"fr": setOf("le la les un une des du de et ou avec sans pour par dans sur que qui quoi comment mon ma mes ton ta ce cette ces tous toutes je veux peux est sont nouveau nouvelle il elle nous vous au aux en quels quelles moi"),
-	"it": setOf("il lo la gli le un uno una e o di del della dei delle al alla con senza per da in nel nella su che come mio mia miei questo questa tutti tutte voglio puoi nuovo nuova sono mi ci quali"),
-	"pt": setOf("o os as um uma uns umas e ou de do da dos das ao com sem para por em no na nos nas que como meu minha meus este esta esse todos todas quero pode novo nova me quais"),
-	"nl": setOf("de het een en of met zonder voor van op aan naar uit bij niet ik mij mijn we ons onze alle deze dit die dat wil kan kun nieuwe welke hoe er zijn wordt"),
-	"pl": setOf("i oraz lub z ze bez dla do na w we od przez nie jest sa ten ta to te tym moj moja moje wszystkie nowy nowa nowe jak chce mi sie czy ktore"),
-	"tr": setOf("ve veya ile icin bir bu su tum butun yeni ben benim bana biz nasil mi mu da de ne hangi olan"),
-	"vi": setOf("va hoac voi cho cua la mot cac nhung nay do toi chung tat ca moi nhu the nao o trong tren nhung hay giup"),
-	"id": setOf("dan atau dengan tanpa untuk dari di ke pada yang ini itu saya kami semua baru bagaimana tolong apa adalah ada"),
+//go:embed function_words.txt
+var functionWordsText string
+
+// functionWords are the words of a language that carry no meaning in a request, such as articles, prepositions and
+// pronouns. They also identify languages in Latin script. Words that the lexicon has with a meaning of their own are
+// not among them.
+var functionWords = sync.OnceValue(func() map[string]wordSet {
+	sets := map[string]wordSet{}
+	var set wordSet
+	for _, word := range strings.Fields(functionWordsText) {
+		if lang, begins := strings.CutSuffix(word, ":"); begins {
+			set = wordSet{spelled: map[string]bool{}, folded: map[string]bool{}}
+			sets[lang] = set
+			continue
+		}
+		set.spelled[word] = true
+		set.folded[foldText(word)] = true
+	}
+	return sets
+})
+
+// A wordSet has words as they are spelled, and without marks.
+type wordSet struct{ spelled, folded map[string]bool }
+
+// ownLetters are the letters beyond a to z that words of a language have.
+var ownLetters = map[string]string{
+	"de": "äöüß", "es": "áéíñóúü", "fr": "àâæçèéêëîïôœùûüÿ", "it": "àèéìíòóùú", "nl": "áéèëïíóöüú", "pl": "ąćęłńóśźż",
+	"pt": "áâãàçéêíóôõúü", "tr": "âçğıîöşüû",
+	"vi": "àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }
 
 // minForeign guards English: a request in Latin script counts as foreign only with so many words that are not English
@@ -63,125 +83,192 @@ func languagesOf(text string) []string {
 
 // The weights of a word as evidence for the language of a request in Latin script.
 const (
-	weighFunction = 2. // a function word of the language
-	weighKnown    = 1. // a word that the lexicon has for the language
-	weighArticle  = 3. // against it: a function word that only English has
-	weighEnglish  = .5 // against it: another English word, since names and terms are English in any language
+	weighFunction = 2.  // a function word of the language
+	weighShared   = 1.5 // a function word of the language that is an English word, too
+	weighStop     = .5  // a function word of the language and of English
+	weighKnown    = 1.  // a word that the lexicon has for the language
+	weighLetters  = 1.5 // a word with letters that the language has and English has not
+	weighStrange  = -2. // a word with letters that the language has not
+	weighArticle  = 3.  // against it: a function word that only English has
+	weighEnglish  = .5  // against it: another English word, since names and terms are English in any language
 )
 
-// latinWord is a word of a request in Latin script.
-type latinWord struct {
-	text    string
-	english float64 // how much it speaks for English
-	name    bool    // it has a capital inside the request
+// A lexWord is a word of a request in lower case.
+type lexWord struct {
+	spelled string // as it was written; "" if nothing in the request has a mark
+	text    string // without marks
+	capital bool   // it began with a capital
+	first   bool   // it is the first of the request
 }
 
-// latinLanguage returns the language of a request in Latin script, or "" for English. Words with a capital inside a
-// sentence are taken for names and count for no language, except for the nouns of German.
-func (b *Base) latinLanguage(text string) string {
-	words, strange := b.latinWords(text)
-	if !slices.ContainsFunc(strange, func(w latinWord) bool { return w.english == 0 }) {
-		return "" // English has all of its words
+// isName reports whether a word is taken for a name, which belongs to no language. German has capitals for all nouns.
+func (w lexWord) isName(lang string) bool { return w.capital && !w.first && lang != "de" }
+
+// longestSuffix is how many letters a suffix behind the apostrophe of a name has, as in Tom's or Ankara'nın.
+const longestSuffix = 3
+
+// lexWords returns the words of a request that may be words of a language: no numbers, no names with digits, no
+// suffixes of names.
+func lexWords(text string) []lexWord {
+	marked := !isASCII(text)
+	if marked {
+		text = norm.NFC.String(text) // marks that are characters of their own would separate words
 	}
-	enough := func(n int) bool { return n >= minForeign || n > 0 && 2*n >= len(words) }
-	if !enough(len(strange)) {
-		return ""
+	var words []lexWord
+	for start, rest := true, text; rest != ""; start = false {
+		at := strings.IndexFunc(rest, func(r rune) bool { return classOf(r) != classBreak })
+		if at < 0 {
+			break
+		}
+		suffix := strings.HasSuffix(rest[:at], "'") || strings.HasSuffix(rest[:at], "’")
+		rest = rest[at:]
+		end := strings.IndexFunc(rest, func(r rune) bool { return classOf(r) == classBreak })
+		if end < 0 {
+			end = len(rest)
+		}
+		written := rest[:end]
+		rest = rest[end:]
+		if strings.ContainsAny(written, "0123456789") || suffix && utf8.RuneCountInString(written) <= longestSuffix &&
+			len(words) > 0 && words[len(words)-1].capital && len(words[len(words)-1].text) > longestSuffix {
+			continue
+		}
+		first, _ := utf8.DecodeRuneInString(written)
+		word := lexWord{text: strings.ToLower(written), capital: unicode.IsUpper(first), first: start}
+		if marked {
+			word.spelled, word.text = spell(written), strings.ToLower(foldText(written))
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// spell returns a word in lower case with its marks, except for those that writers of Cyrillic and Arabic leave out.
+func spell(word string) string {
+	return strings.Map(func(r rune) rune {
+		if f, ok := letterForms[r]; ok && !unicode.Is(unicode.Latin, r) {
+			return f
+		}
+		return r
+	}, strings.ToLower(norm.NFC.String(word)))
+}
+
+// contractions are the letters that stand alone in English, or behind an apostrophe.
+const contractions = "aidmst"
+
+// isASCII reports whether text is in ASCII.
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// isFunctionWord reports whether w is a function word of a language. Where people leave out all marks, a word that the
+// lexicon has is none if marks distinguish the two.
+func (b *Base) isFunctionWord(lang string, w lexWord) bool {
+	set := functionWords()[lang]
+	if w.spelled != "" {
+		return set.spelled[w.spelled]
+	}
+	if set.spelled[w.text] || !set.folded[w.text] {
+		return set.spelled[w.text]
+	}
+	_, known := b.lookUpWord(lang, w.text, "")
+	return known < len(w.text)
+}
+
+// latinLanguage returns the language of a request in Latin script, or "" for English.
+func (b *Base) latinLanguage(words []lexWord) string {
+	english := make([]float64, len(words)) // how much each word speaks for English
+	strange, marked := 0, false
+	for i, w := range words {
+		common := len(w.text) == 1 || b.isCommon(b.stemWord(w.text))
+		switch {
+		case w.spelled != "" && w.spelled != w.text:
+			marked = true
+		case stopWords[w.text] || len(w.text) == 1 && strings.Contains(contractions, w.text):
+			english[i] = weighArticle
+		case common:
+			english[i] = weighEnglish
+		}
+		if !common && english[i] == 0 {
+			strange++
+		}
+	}
+	if strange == 0 && !marked {
+		return "" // English has all of its words
 	}
 	best, most := "", 0.
 	for _, lang := range latinLanguages {
-		own := 0
-		for _, w := range strange {
-			if b.wordEvidence(lang, w) > 0 {
-				own++
-			}
-		}
-		if !enough(own) {
+		evidence, own := b.evidenceFor(lang, words, english)
+		isEnough := own >= minForeign || own > 0 && strange > 0 && 2*own >= len(words) ||
+			own > 0 && strange >= minForeign && evidence >= weighFunction
+		if !isEnough || evidence <= 0 {
 			continue
 		}
-		evidence, against := 0., 0.
-		for _, w := range words {
-			f := b.wordEvidence(lang, w)
-			evidence += f
-			if f < weighFunction && !sharedWords[lang][w.text] {
-				against += w.english
-			}
-		}
-		if evidence <= against {
-			continue
-		}
-		if evidence += b.misspellingEvidence(lang, strange); evidence > most {
+		if evidence += b.misspellingEvidence(lang, words, english); evidence > most {
 			best, most = lang, evidence
 		}
 	}
 	return best
 }
 
-// latinWords returns the words of a request, and those of them that are not English or that are function words
-// elsewhere.
-func (b *Base) latinWords(text string) (words, strange []latinWord) {
-	for i, w := range lexWords(text) {
-		l := latinWord{text: strings.ToLower(w), name: i > 0 && unicode.IsUpper([]rune(w)[0])}
-		switch {
-		case stopWords[l.text] || len(l.text) == 1:
-			l.english = weighArticle
-		case b.isCommon(b.stemWord(l.text)):
-			l.english = weighEnglish
-		default:
-			strange = append(strange, l)
-		}
-		if l.english == weighEnglish && isFunctionWord(l.text) {
-			strange = append(strange, l)
-		}
-		words = append(words, l)
-	}
-	return words, strange
-}
-
-// isFunctionWord reports whether w is a function word of any language in Latin script.
-func isFunctionWord(w string) bool {
-	for _, lang := range latinLanguages {
-		if functionWords[lang][w] {
-			return true
+// evidenceFor returns how much words speak for a language and against English, and how many that are not English it
+// has.
+func (b *Base) evidenceFor(lang string, words []lexWord, english []float64) (evidence float64, own int) {
+	for i, w := range words {
+		e := b.wordEvidence(lang, w, english[i])
+		if evidence += e; e <= 0 {
+			evidence -= english[i]
+		} else if english[i] == 0 || e >= weighShared {
+			own++
 		}
 	}
-	return false
+	return evidence, own
 }
 
 // wordEvidence returns how much a word is evidence for a language. Inflected forms count only with a stem long enough
 // not to match by chance.
-func (b *Base) wordEvidence(lang string, w latinWord) float64 {
-	const leastStem = 5
-	switch {
-	case sharedWords[lang][w.text] || w.name && lang != "de":
+func (b *Base) wordEvidence(lang string, w lexWord, english float64) float64 {
+	if w.isName(lang) {
 		return 0
-	case functionWords[lang][w.text]:
-		if w.name {
-			return 0
-		}
-		return weighFunction
 	}
-	english, stem := b.lookUpWord(lang, w.text)
-	if english != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] &&
+	const leastStem = 5
+	evidence := 0.
+	if w.spelled != "" && w.spelled != w.text {
+		if strings.ContainsFunc(w.spelled, func(r rune) bool {
+			return r >= utf8.RuneSelf && !strings.ContainsRune(ownLetters[lang], r)
+		}) {
+			return weighStrange
+		}
+		evidence = weighLetters
+	}
+	if b.isFunctionWord(lang, w) {
+		switch english {
+		case 0:
+			return evidence + weighFunction
+		case weighEnglish:
+			return evidence + weighShared
+		}
+		return evidence + weighStop
+	}
+	found, stem := b.lookUpWord(lang, w.text, w.spelled)
+	if found != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] &&
 		b.translateCompound(lang, w.text) != nil {
-		return weighKnown
-	}
-	return 0
-}
-
-// misspellingEvidence returns how much words are evidence for a language as misspelt forms of it. It decides only
-// between languages, not against English: rare English words are a letter off a form of some language, too.
-func (b *Base) misspellingEvidence(lang string, words []latinWord) (evidence float64) {
-	for _, w := range words {
-		if b.wordEvidence(lang, w) == 0 && !w.name && w.english == 0 && b.translateMisspelt(lang, w.text) != nil {
-			evidence += weighKnown
-		}
+		evidence += weighKnown
 	}
 	return evidence
 }
 
-// sharedWords are function words of a language that are as common in English, so that they are no evidence.
-var sharedWords = map[string]map[string]bool{
-	"de": setOf("in an am was so war die"), "es": setOf("a no me he"), "fr": setOf("a on me"),
-	"it": setOf("in i a no me so per"),
-	"pt": setOf("a no as do me"), "nl": setOf("in is me we was"), "pl": setOf("i a to do"), "vi": setOf("a"),
+// misspellingEvidence returns how much words are evidence for a language as misspelt forms of it. It decides only
+// between languages, not against English: rare English words are a letter off a form of some language, too.
+func (b *Base) misspellingEvidence(lang string, words []lexWord, english []float64) (evidence float64) {
+	for i, w := range words {
+		if english[i] == 0 && !w.isName(lang) && b.wordEvidence(lang, w, 0) == 0 && b.translateMisspelt(lang, w.text) != nil {
+			evidence += weighKnown
+		}
+	}
+	return evidence
 }

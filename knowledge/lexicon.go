@@ -8,24 +8,26 @@ import (
 )
 
 // compileLexicon maps the language and stem of a form to English words. Each keeps the ending that was cut off for the
-// stem, so that a word which is itself a form is not taken for an inflection of another.
+// stem, so that a word which is itself a form is not taken for an inflection of another, and its spelling where marks
+// alone distinguish it from another form.
 func compileLexicon(entries []map[string][]string) ([]byte, error) {
+	spellings := map[string][]string{}
+	eachForm(entries, func(lang, form, _ string) {
+		key := lang + fieldSep + joinLex(lang, form)
+		spellings[key] = appendNew(spellings[key], []string{spell(form)})
+	})
 	m := map[string][]string{}
-	for _, e := range entries {
-		for lang, forms := range e {
-			if lang == "en" {
-				continue
-			}
-			for _, form := range forms {
-				form = joinLex(lang, form)
-				stem := lexStem(lang, form)
-				key, value := lang+fieldSep+stem, form[len(stem):]+fieldSep+e["en"][0]
-				if !slices.Contains(m[key], value) {
-					m[key] = append(m[key], value)
-				}
-			}
+	eachForm(entries, func(lang, form, english string) {
+		folded := joinLex(lang, form)
+		stem := lexStem(lang, folded)
+		key, value := lang+fieldSep+stem, folded[len(stem):]+fieldSep+english
+		if len(spellings[lang+fieldSep+folded]) > 1 {
+			value += fieldSep + spell(form)
 		}
-	}
+		if !slices.Contains(m[key], value) {
+			m[key] = append(m[key], value)
+		}
+	})
 	flat := make(map[string][]byte, len(m))
 	for k, v := range m {
 		slices.Sort(v)
@@ -34,18 +36,40 @@ func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	return packPairs(flat)
 }
 
-// englishFor returns the English words of the forms with exactly this ending, or of all forms of the stem if none has
-// it.
-func englishFor(value []byte, ending string) (out []string, exact bool) {
-	var all []string
-	for _, v := range splitList(string(value)) {
-		of, english, _ := strings.Cut(v, fieldSep)
-		all = appendNew(all, []string{english})
-		if of == ending {
-			out = appendNew(out, []string{english})
+// eachForm calls do with each form of the lexicon, its language and its English word.
+func eachForm(entries []map[string][]string, do func(lang, form, english string)) {
+	for _, e := range entries {
+		for lang, forms := range e {
+			if lang == "en" {
+				continue
+			}
+			for _, form := range forms {
+				do(lang, form, e["en"][0])
+			}
 		}
 	}
-	if out == nil {
+}
+
+// englishFor returns the English words of the forms with exactly this ending, or of all forms of the stem if none has
+// it. Where marks distinguish forms, those that are spelled so win; "" stands for a request without marks.
+func englishFor(value []byte, ending, spelled string) (out []string, exact bool) {
+	var all, same []string
+	for _, v := range splitList(string(value)) {
+		of, rest, _ := strings.Cut(v, fieldSep)
+		english, spelling, _ := strings.Cut(rest, fieldSep)
+		all = appendNew(all, []string{english})
+		if of != ending {
+			continue
+		}
+		out = appendNew(out, []string{english})
+		if spelling != "" && spelling == spelled {
+			same = appendNew(same, []string{english})
+		}
+	}
+	switch {
+	case same != nil:
+		return same, true
+	case out == nil:
 		return all, false
 	}
 	return out, true
@@ -85,22 +109,33 @@ const longestEnding = 4
 // English. Latin words within a request of another script are taken for names and left out. A word that is a letter off
 // a longer one of the lexicon is read as that.
 func (b *Base) Translate(text string) string {
-	written := foldText(text)
-	langs := languagesOf(strings.ToLower(written))
-	if langs == nil {
-		if lang := b.latinLanguage(written); lang != "" {
-			langs = []string{lang}
-		}
-	}
+	words := lexWords(text)
+	langs := b.likelyLanguages(text, words)
 	var out []string
 	for _, lang := range langs {
-		found := b.translateFrom(lang, langs, written)
+		var found []string
+		if isUnspaced(lang) {
+			found = b.translateUnspaced(lang, strings.ToLower(foldText(text)))
+		} else {
+			found = b.translateFrom(lang, langs, words)
+		}
 		out = appendNew(out, found)
 		if len(found) > 0 && !isUnspaced(lang) && lang != "ru" {
 			break
 		}
 	}
 	return strings.Join(out, " ")
+}
+
+// likelyLanguages returns the languages that a request with these words may be in, nil for English.
+func (b *Base) likelyLanguages(text string, words []lexWord) []string {
+	if langs := languagesOf(strings.ToLower(text)); langs != nil {
+		return langs
+	}
+	if lang := b.latinLanguage(words); lang != "" {
+		return []string{lang}
+	}
+	return nil
 }
 
 // appendNew appends the words of more that out does not contain.
@@ -114,23 +149,15 @@ func appendNew(out, more []string) []string {
 }
 
 // translateFrom returns English words for the forms of one language in a request, which may be in any of langs.
-func (b *Base) translateFrom(lang string, langs []string, written string) (english []string) {
-	if isUnspaced(lang) {
-		return b.translateUnspaced(lang, strings.ToLower(written))
-	}
-	asWritten := lexWords(written)
-	words := make([]string, len(asWritten))
-	for i, w := range asWritten {
-		words[i] = strings.ToLower(w)
-	}
+func (b *Base) translateFrom(lang string, langs []string, words []lexWord) (english []string) {
 	for i := 0; i < len(words); {
-		if functionWords[lang][words[i]] {
+		if b.isFunctionWord(lang, words[i]) {
 			i++
 			continue
 		}
 		found, taken := b.translatePhrase(lang, words[i:])
 		if found == nil {
-			found, taken = b.translateWord(lang, words[i], b.mayBeMisspelt(lang, langs, i, asWritten[i], words[i])), 1
+			found, taken = b.translateWord(lang, words[i], b.mayBeMisspelt(lang, langs, words[i])), 1
 		}
 		english = appendNew(english, found)
 		i += taken
@@ -143,9 +170,13 @@ const longestForm = 3
 
 // translatePhrase returns the English words of the longest form of several words that words begin with, and how many
 // words it takes; nil and 0 if there is none.
-func (b *Base) translatePhrase(lang string, words []string) (english []string, taken int) {
+func (b *Base) translatePhrase(lang string, words []lexWord) (english []string, taken int) {
 	for n := min(longestForm, len(words)); n > 1; n-- {
-		if found, _ := b.lookUpWord(lang, strings.Join(words[:n], " ")); found != nil {
+		text, spelled := words[0].text, words[0].spelled
+		for _, w := range words[1:n] {
+			text, spelled = text+" "+w.text, spelled+" "+w.spelled
+		}
+		if found, _ := b.lookUpWord(lang, text, spelled); found != nil {
 			return found, n
 		}
 	}
@@ -155,18 +186,18 @@ func (b *Base) translatePhrase(lang string, words []string) (english []string, t
 // translateWord looks a word up as it is, else as a misspelt form if it may be one, else as an inflection or a
 // compound. A form that is one letter off comes before one that only begins alike, because the letters cut off as an
 // ending may be the ones that distinguish two words.
-func (b *Base) translateWord(lang, word string, mayBeMisspelt bool) []string {
-	found, known := b.lookUpWord(lang, word)
-	if known == len(word) {
+func (b *Base) translateWord(lang string, w lexWord, mayBeMisspelt bool) []string {
+	found, known := b.lookUpWord(lang, w.text, w.spelled)
+	if known == len(w.text) {
 		return found
 	}
 	if mayBeMisspelt {
-		if near := b.translateMisspelt(lang, word); near != nil && !b.isEnglish(word) {
+		if near := b.translateMisspelt(lang, w.text); near != nil && !b.isEnglish(w.text) {
 			return near
 		}
 	}
 	if found == nil && compounds[lang] {
-		return b.translateCompound(lang, word)
+		return b.translateCompound(lang, w.text)
 	}
 	return found
 }
@@ -188,7 +219,7 @@ func (b *Base) translateCompound(lang, word string) []string {
 		return nil
 	}
 	for cutAt := len(word) - leastPart; cutAt >= leastPart; cutAt-- {
-		tail, _ := b.lookUpWord(lang, word[cutAt:])
+		tail, _ := b.lookUpWord(lang, word[cutAt:], "")
 		if tail == nil {
 			continue
 		}
@@ -197,7 +228,7 @@ func (b *Base) translateCompound(lang, word string) []string {
 			if !ok || len(head) < leastPart-1 {
 				continue
 			}
-			if found, _ := b.lookUpWord(lang, head); found != nil {
+			if found, _ := b.lookUpWord(lang, head, ""); found != nil {
 				return appendNew(slices.Clone(found), tail)
 			}
 		}
@@ -205,21 +236,16 @@ func (b *Base) translateCompound(lang, word string) []string {
 	return nil
 }
 
-// lexWords returns the words of folded text that may be words of a language: no numbers, no names with digits.
-func lexWords(text string) []string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return classOf(r) == classBreak })
-	return slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") })
-}
-
 // lookUpWord looks a word or phrase up as it is, else by the longest stem that it can be an inflection of. It also
-// returns how many bytes of the word were recognised: all of them where the lexicon has this very form.
-func (b *Base) lookUpWord(lang, word string) (english []string, stem int) {
+// returns how many bytes of the word were recognised: all of them where the lexicon has this very form. Spelled is the
+// word with its marks, or "".
+func (b *Base) lookUpWord(lang, word, spelled string) (english []string, stem int) {
 	lexicon := b.lexicon()
 	key := lang + fieldSep + word
 	letters, at := utf8.RuneCountInString(word), len(word)
 	for least := letters - longestEnding - cutOff; letters > 0 && letters >= least; letters-- {
 		if v := lexicon.get(key[:len(key)-len(word)+at]); v != nil {
-			found, exact := englishFor(v, word[at:])
+			found, exact := englishFor(v, word[at:], spelled)
 			if exact {
 				return found, len(word)
 			}
@@ -233,7 +259,7 @@ func (b *Base) lookUpWord(lang, word string) (english []string, stem int) {
 		}
 	}
 	if bare := withoutParticle(lang, word); bare != "" {
-		if found, known := b.lookUpWord(lang, bare); found != nil && (english == nil || known == len(bare)) {
+		if found, known := b.lookUpWord(lang, bare, ""); found != nil && (english == nil || known == len(bare)) {
 			return found, len(word) - len(bare) + known
 		}
 	}
@@ -276,7 +302,7 @@ func (b *Base) translateUnspaced(lang, text string) (english []string) {
 				break
 			}
 			if v := lexicon.get(lang + fieldSep + string(runes[i:i+n])); v != nil {
-				found, _ := englishFor(v, "")
+				found, _ := englishFor(v, "", "")
 				english = appendNew(english, found)
 				taken = n
 				break

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"bytes"
 	"sort"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -37,6 +36,7 @@ func (b *Base) translateMisspelt(lang, word string) (english []string) {
 			var value []byte
 			value, rest, _ = bytes.Cut(rest, []byte(listSep))
 			ending, en, _ := bytes.Cut(value, []byte(fieldSep))
+			en, _, _ = bytes.Cut(en, []byte(fieldSep))
 			var room [64]byte
 			same, ok := isOneEditAway(word, append(append(room[:0], stem...), ending...), true)
 			switch {
@@ -84,17 +84,17 @@ func matchesForm(w string, f []byte, whole bool) bool {
 	return len(w) >= len(f) && (!whole || len(w) == len(f)) && w[:len(f)] == string(f)
 }
 
-// mayBeMisspelt reports whether it is worth to look for what a word of lang, the i-th of a request in one of langs,
-// misspells: not where it is a name, or where another of the languages has it as it is.
-func (b *Base) mayBeMisspelt(lang string, langs []string, i int, written, word string) bool {
-	if r, _ := utf8.DecodeRuneInString(written); i > 0 && unicode.IsUpper(r) && lang != "de" {
+// mayBeMisspelt reports whether it is worth to look for what a word of lang, in a request in one of langs, misspells:
+// not where it is a name, or where another of the languages has it as it is.
+func (b *Base) mayBeMisspelt(lang string, langs []string, w lexWord) bool {
+	if w.isName(lang) {
 		return false
 	}
 	for _, other := range langs {
 		if other == lang {
 			continue
 		}
-		if _, known := b.lookUpWord(other, word); known == len(word) {
+		if _, known := b.lookUpWord(other, w.text, w.spelled); known == len(w.text) {
 			return false
 		}
 	}

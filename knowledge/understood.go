@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -27,7 +26,7 @@ func (b *Base) Understood(text string, known func(stem string) bool) float64 {
 			return
 		}
 		if !asked {
-			langs, asked = b.likelyLanguages(foldText(text)), true
+			langs, asked = b.likelyLanguages(text, lexWords(text)), true
 		}
 		share, counts := b.understoodIn(langs, w, ideograph)
 		if !counts {
@@ -44,29 +43,18 @@ func (b *Base) Understood(text string, known func(stem string) bool) float64 {
 	return has / all
 }
 
-// likelyLanguages returns the languages that a request may be in, nil for English.
-func (b *Base) likelyLanguages(written string) []string {
-	if langs := languagesOf(strings.ToLower(written)); langs != nil {
-		return langs
-	}
-	if lang := b.latinLanguage(written); lang != "" {
-		return []string{lang}
-	}
-	return nil
-}
-
 // understoodIn returns 1 for a word that the lexicon has in one of langs, else 0; and whether the word counts: a
 // function word does not.
 func (b *Base) understoodIn(langs []string, w string, ideograph bool) (share float64, counts bool) {
 	for _, lang := range langs {
-		if functionWords[lang][w] {
+		if functionWords()[lang].folded[w] {
 			return 0, false
 		}
 		if ideograph {
 			if b.lexicon().get(lang+fieldSep+w) != nil {
 				return 1, true
 			}
-		} else if found, _ := b.lookUpWord(lang, w); found != nil {
+		} else if found, _ := b.lookUpWord(lang, w, ""); found != nil {
 			return 1, true
 		}
 	}
