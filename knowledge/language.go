@@ -12,7 +12,9 @@ import (
 
 // latinLanguages are the languages of the lexicon that share the Latin script, and so must be distinguished from
 // English.
-var latinLanguages = []string{"de", "es", "fr", "id", "it", "nl", "pl", "pt", "tr", "vi"}
+var latinLanguages = []string{
+	"cs", "da", "de", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "sv", "tr", "vi",
+}
 
 //go:embed function_words.txt
 var functionWordsText string
@@ -40,8 +42,9 @@ type wordSet struct{ spelled, folded map[string]bool }
 
 // ownLetters are the letters beyond a to z that words of a language have.
 var ownLetters = map[string]string{
-	"de": "äöüß", "es": "áéíñóúü", "fr": "àâæçèéêëîïôœùûüÿ", "it": "àèéìíòóùú", "nl": "áéèëïíóöüú", "pl": "ąćęłńóśźż",
-	"pt": "áâãàçéêíóôõúü", "tr": "âçğıîöşüû",
+	"cs": "áčďéěíňóřšťúůýž", "da": "åæéø", "de": "äöüß", "es": "áéíñóúü", "fi": "äåö", "fr": "àâæçèéêëîïôœùûüÿ",
+	"hu": "áéíóöőúüű", "it": "àèéìíòóùú", "nb": "åæéòøô", "nl": "áéèëïíóöüú", "pl": "ąćęłńóśźż", "pt": "áâãàçéêíóôõúü",
+	"ro": "ăâîșşțţ", "sv": "äåéö", "tr": "çğıöşüâîû",
 	"vi": "àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }
 
@@ -61,6 +64,8 @@ func languagesOf(text string) []string {
 			han = true
 		case unicode.Is(unicode.Hangul, r):
 			return []string{"ko"}
+		case unicode.Is(unicode.Greek, r):
+			return []string{"el"}
 		case unicode.Is(unicode.Cyrillic, r):
 			if strings.ContainsAny(text, "іїєґ") {
 				return []string{"uk", "ru"}

@@ -13,7 +13,7 @@ var kinds = []string{"verb", "noun", "product", "abbreviation", "effect"}
 // languages of the lexicon, in the order of the keys of a line after en and pos.
 var languages = []string{
 	"de", "es", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "zh", "ja", "ko", "hi", "ar", "vi",
-	"id",
+	"id", "cs", "da", "el", "fi", "hu", "nb", "ro", "sv",
 }
 
 // minLanguages is how many of them a concept must have to be worth an entry.
@@ -28,6 +28,7 @@ var scripts = map[string][]*unicode.RangeTable{
 	"ko": {unicode.Hangul},
 	"hi": {unicode.Devanagari},
 	"ar": {unicode.Arabic},
+	"el": {unicode.Greek},
 }
 
 // findGroups checks the thesaurus: known kinds, weights in (0, 1], two terms at least and none twice, and no group
