@@ -6,13 +6,13 @@
 // call the objects and operations in the tool's name. The same archetypes are a map of what exists: [Base.Nearest]
 // returns what a request asks for even where no tool of the catalogue does it.
 //
-// A thesaurus ([Base.Expand]) and a lexicon of seventeen languages ([Base.Translate]) help requests across where even
-// the archetypes use other words.
+// A thesaurus ([Base.Expand]) and a lexicon of 25 languages ([Base.Translate]) help requests across where even the
+// archetypes use other words.
 //
 // The sources under knowledge/data are text that people can review; [Compile] turns them into the bytes that [Open]
 // reads in place. The package also defines what a word is ([Terms], [Analyzer]), so that all packages agree on it.
 //
 // source.go reads the sources and compile.go writes the compiled form; base.go opens it, with string_table.go for its
 // tables of texts, word_code.go for the texts and list_code.go for the lists of stems. lend.go works when tools are
-// indexed. nearest.go, thesaurus.go, lexicon.go and the other files work on requests.
+// indexed. nearest.go, thesaurus.go, lexicon.go, language.go and the other files work on requests.
 package knowledge

@@ -31,7 +31,7 @@ var functionWords = sync.OnceValue(func() map[string]wordSet {
 			sets[lang] = set
 			continue
 		}
-		set.spelled[word] = true
+		set.spelled[spell(word)] = true
 		set.folded[foldText(word)] = true
 	}
 	return sets
