@@ -16,12 +16,41 @@ type neighbours struct {
 	servers map[string][]string   // names of servers as they are, by appearance of the folded name
 	lower   map[string][]string   // the same, by the name in lower case
 	slips   map[string][]string   // folded names of servers, by themselves and by what each is without one byte
+	// server is the server of the tool that was added last, and folded its folded name: the tools of a server mostly
+	// follow each other.
+	server, folded string
 }
 
 // namesakes are the tools of one folded name, which many servers may have.
 type namesakes struct {
-	refs    []ref
-	servers map[string]bool
+	refs      []ref
+	servers   map[string]bool // of refs; nil while they are few
+	spellings []string        // of the name
+}
+
+// fewNamesakes is how many namesakes are looked through one by one. Most names are those of one tool.
+const fewNamesakes = 8
+
+// add adds a tool.
+func (s *namesakes) add(r ref) {
+	s.refs = append(s.refs, r)
+	switch {
+	case s.servers != nil:
+		s.servers[r.server] = true
+	case len(s.refs) > fewNamesakes:
+		s.servers = make(map[string]bool, 2*fewNamesakes)
+		for _, r := range s.refs {
+			s.servers[r.server] = true
+		}
+	}
+}
+
+// has reports whether one of the tools is of a server.
+func (s *namesakes) has(server string) bool {
+	if s.servers != nil {
+		return s.servers[server]
+	}
+	return slices.ContainsFunc(s.refs, func(r ref) bool { return r.server == server })
 }
 
 // ref names a tool.
@@ -44,39 +73,46 @@ func newNeighbours(known []*tool.Tool) neighbours {
 // add adds tools that are not known yet.
 func (n *neighbours) add(tools []*tool.Tool) {
 	for _, t := range tools {
+		if n.server != t.Server || n.folded == "" {
+			n.noteServer(t.Server)
+		}
 		r, f := ref{t.Server, t.Name}, tool.Fold(t.Name)
 		same := n.names[f]
-		known := same != nil
-		if !known {
-			same = &namesakes{servers: map[string]bool{}}
+		if same == nil {
+			same = &namesakes{}
 			n.names[f] = same
 		}
-		if !known || strings.Contains(t.Name, "I") { // another spelling of a known name may look otherwise
-			for _, look := range nameAppearances(t.Name) {
-				if !slices.Contains(n.looks[look], f) {
-					n.looks[look] = append(n.looks[look], f)
-				}
+		same.add(r)
+		n.joined[n.folded+f] = r
+		if slices.Contains(same.spellings, t.Name) { // another spelling of a known name may look otherwise
+			continue
+		}
+		same.spellings = append(same.spellings, t.Name)
+		for _, look := range nameAppearances(t.Name) {
+			if !slices.Contains(n.looks[look], f) {
+				n.looks[look] = append(n.looks[look], f)
 			}
 		}
-		same.refs = append(same.refs, r)
-		same.servers[t.Server] = true
-		server := tool.Fold(t.Server)
-		n.joined[server+f] = r
 		if len(f) >= leastShape {
 			if s := nameShape(t.Name); !slices.Contains(n.shapes[s], f) {
 				n.shapes[s] = append(n.shapes[s], f)
 			}
 		}
-		for i, a := range nameAppearances(t.Server) {
-			if slices.Contains(n.servers[a], t.Server) {
-				continue
-			}
-			n.servers[a] = append(n.servers[a], t.Server)
-			if i == 0 {
-				low := strings.ToLower(t.Server)
-				n.lower[low] = append(n.lower[low], t.Server)
-				n.addServer(server)
-			}
+	}
+}
+
+// noteServer enters the server of a tool, unless it is there.
+func (n *neighbours) noteServer(server string) {
+	n.server, n.folded = server, tool.Fold(server)
+	for i, a := range nameAppearances(server) {
+		if slices.Contains(n.servers[a], server) {
+			continue
+		}
+		n.servers[a] = append(n.servers[a], server)
+		if i == 0 {
+			low := strings.ToLower(server)
+			n.lower[low] = append(n.lower[low], server)
+			n.addServer(n.folded)
 		}
 	}
 }
@@ -114,7 +150,7 @@ func nameShape(name string) string {
 // hasTool reports whether a server has a tool of this folded name.
 func (n *neighbours) hasTool(server, folded string) bool {
 	same := n.names[folded]
-	return same != nil && same.servers[server]
+	return same != nil && same.has(server)
 }
 
 // checkNames checks the names of the tool and its server: for hidden characters, mixed scripts, and other tools' or

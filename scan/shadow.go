@@ -94,7 +94,7 @@ func (w *work) serverNamedNear(said string, words []token, i int) bool {
 			continue
 		}
 		for _, server := range w.s.near.lower[strings.ToLower(said[words[k].start:words[k].end])] {
-			if server != w.t.Server && owners.servers[server] {
+			if server != w.t.Server && owners.has(server) {
 				return true
 			}
 		}
