@@ -2,6 +2,8 @@
 //
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/benchmarks.md speed
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/benchmarks-large.md large
+//	bin/tools/bench -bin bin/tooldex -data DIR -tools 1000000 -only -out docs/benchmarks-million.md large
+//	bin/tools/bench -data DIR changes
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/quality.md quality
 //	bin/tools/bench -bin bin/tooldex -data DIR quality bars variants
 //	bin/tools/bench -bin bin/tooldex -data DIR -out docs/peers.md peers

@@ -67,10 +67,10 @@ func growthMeasures() []measure {
 // largePage measures how time and memory grow with the catalogue, up to the size that is asked for.
 func largePage(ctx context.Context, c config) (string, error) {
 	rows := growthMeasures()
-	var got [][]float64 // by size
-	for _, size := range growthSizes() {
-		if size > c.tools {
-			break
+	var got [numSizes][]float64 // nil for a size that is not measured
+	for k, size := range growthSizes() {
+		if size > c.tools || c.only && size != c.tools {
+			continue
 		}
 		figures, err := measureSize(ctx, c, size)
 		if err != nil {
@@ -79,10 +79,13 @@ func largePage(ctx context.Context, c config) (string, error) {
 		for i, f := range figures {
 			fmt.Fprintf(os.Stderr, "%d tools: %s: %.*f %s\n", size, rows[i].name, rows[i].digits, f, rows[i].unit)
 		}
-		got = append(got, figures)
+		got[k] = figures
 	}
-	if len(got) == 0 {
-		return "", fmt.Errorf("-tools %d is less than the smallest catalogue", c.tools)
+	if !slices.ContainsFunc(got[:], isMeasured) {
+		return "", fmt.Errorf("-tools %d is none of the sizes %v, or less than all of them", c.tools, growthSizes())
+	}
+	if c.only {
+		return largeText(provenance.Line(ctx, fmt.Sprintf("make bench-large-one TOOLS=%d", c.tools)), rows, got), nil
 	}
 	return largeText(provenance.Line(ctx, "make bench-large"), rows, got), nil
 }
@@ -300,8 +303,12 @@ func (s changedServer) Tools(context.Context) ([]*tool.Tool, error) {
 
 var _ sources.Source = changedServer{}
 
-// largeText returns the page, for the figures of each size.
-func largeText(line string, rows []measure, got [][]float64) string {
+// isMeasured reports whether there are figures of a size.
+func isMeasured(figures []float64) bool { return figures != nil }
+
+// largeText returns the page, for the figures of each size; nil for those that were not measured. Growth is shown where
+// there are figures of the smallest and of others.
+func largeText(line string, rows []measure, got [numSizes][]float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Large catalogues\n\n%s\n\n", line)
 	b.WriteString("The catalogue has 1,165 tools of 33 real servers; larger catalogues repeat them with other words. \"Before\" was\n" +
@@ -310,7 +317,12 @@ func largeText(line string, rows []measure, got [][]float64) string {
 		"need the memory. A server was asked once before its memory is looked at. The lists over HTTP are `/api/tools`,\n" +
 		"`/api/tools/categories`, `/api/servers` and `/metrics`. The changed server has one tool more than before.\n")
 	sizes := growthSizes()
+	largest := 0
 	for k := range got {
+		if got[k] == nil {
+			continue
+		}
+		largest = k
 		fmt.Fprintf(&b, "\n## %d tools\n\n| what | before | measured | budget | met |\n|---|---|---|---|---|\n", sizes[k])
 		for i, r := range rows {
 			show := func(x float64) string {
@@ -334,13 +346,19 @@ func largeText(line string, rows []measure, got [][]float64) string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.name, show(r.before[k]), show(got[k][i]), budget, met)
 		}
 	}
+	if got[0] == nil || largest == 0 {
+		return b.String()
+	}
 	fmt.Fprintf(&b, "\n## Growth\n\nEach figure as a multiple of that of 1,165 tools, on a logarithmic scale. The tools are "+
-		"%d times as many.\n\n```text\n", int(math.Round(float64(sizes[len(got)-1])/float64(sizes[0]))))
+		"%d times as many.\n\n```text\n", int(math.Round(float64(sizes[largest])/float64(sizes[0]))))
 	for i, r := range rows {
-		if slices.ContainsFunc(got, func(of []float64) bool { return of[i] == 0 }) {
+		if slices.ContainsFunc(got[:], func(of []float64) bool { return of != nil && of[i] == 0 }) {
 			continue
 		}
 		for k := range got {
+			if got[k] == nil {
+				continue
+			}
 			times := got[k][i] / got[0][i]
 			bar := strings.Repeat("#", max(1, int(1+8*math.Log2(max(times, 1)))))
 			fmt.Fprintf(&b, "%-40.40s %7d %-54.54s %.1f\n", map[bool]string{true: r.name}[k == 0], sizes[k], bar, times)

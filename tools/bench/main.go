@@ -13,7 +13,9 @@ import (
 // config is what the command line says.
 type config struct {
 	bin, data, knowledge, out string
-	tools                     int // of the largest catalogue
+	tools                     int  // of the largest catalogue
+	only                      bool // measure no smaller ones
+	changes                   int  // that changes makes
 }
 
 func main() {
@@ -23,6 +25,8 @@ func main() {
 	flag.StringVar(&c.knowledge, "knowledge", "knowledge/data", "the folder with the texts of the knowledge")
 	flag.StringVar(&c.out, "out", "", "the page to write; standard output if empty")
 	flag.IntVar(&c.tools, "tools", usualTools, "the most tools of a catalogue that large measures, up to 1000000")
+	flag.BoolVar(&c.only, "only", false, "large measures the catalogue of so many tools alone")
+	flag.IntVar(&c.changes, "changes", 10_000, "how many changes the command changes makes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, c, flag.Args())
@@ -36,7 +40,7 @@ func main() {
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" &&
 		args[0] != "catalogue" && args[0] != "upstreams-http" && args[0] != "exact" {
-		return fmt.Errorf("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER, exact FOLDER")
+		return fmt.Errorf("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], upstream [DUMP], fixed, large, changes, catalogue TOOLS FOLDER, exact FOLDER")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
@@ -63,14 +67,7 @@ func run(ctx context.Context, c config, args []string) error {
 		return serveFixed(ctx, func(base string) { fmt.Fprintln(os.Stderr, base) })
 	}
 	if args[0] == "relay" || args[0] == "sdk-relay" {
-		self, err := os.Executable()
-		if err != nil {
-			return err
-		}
-		if args[0] == "relay" {
-			return relayBytes(ctx, self)
-		}
-		return relaySDK(ctx, self)
+		return relayAs(ctx, args[0])
 	}
 	if strings.HasPrefix(args[0], "upstream") {
 		return serveAs(ctx, args)
@@ -103,6 +100,8 @@ func run(ctx context.Context, c config, args []string) error {
 		page, err = callsPage(ctx, c)
 	case "large":
 		page, err = largePage(ctx, c)
+	case "changes":
+		page, err = changesPage(ctx, c)
 	case "quality":
 		page, err = qualityPage(ctx, c, args[1:])
 	default:
@@ -112,6 +111,18 @@ func run(ctx context.Context, c config, args []string) error {
 		return err
 	}
 	return c.write(page)
+}
+
+// relayAs passes on what a server of this program says, as bytes for "relay" and by the SDK otherwise.
+func relayAs(ctx context.Context, how string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if how == "relay" {
+		return relayBytes(ctx, self)
+	}
+	return relaySDK(ctx, self)
 }
 
 // serveAs is the server of the measurements that args name: with one tool that gives a text back, or with the tools of
