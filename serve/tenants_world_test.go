@@ -62,7 +62,7 @@ type holder struct {
 	tools    []*tool.Tool // of the tenant
 	client   *http.Client
 	requests int             // over HTTP
-	asked    strings.Builder // all that the holder asked, which its own audit log may tell
+	asked    map[string]bool // the marks in all that the holder asked, which its own audit log may tell
 }
 
 // RoundTrip implements http.RoundTripper: it adds the token.
@@ -114,7 +114,7 @@ func (w *tenantWorld) addHolder(i int) {
 	if i > 0 {
 		h.profile = "p-" + h.mark
 	}
-	h.client = &http.Client{Transport: h}
+	h.client, h.asked = &http.Client{Transport: h}, map[string]bool{}
 	err := w.tokens.Add(access.Token{
 		Name: "token-" + h.mark, Digest: access.Digest(h.token), View: access.View{Profile: h.profile},
 	})
@@ -329,6 +329,13 @@ func (h *holder) connect() *mcp.ClientSession {
 	}
 	h.w.t.Cleanup(func() { _ = session.Close() })
 	return session
+}
+
+// remember keeps the marks in a request.
+func (h *holder) remember(request string) {
+	for _, mark := range tenantMark.FindAllString(request, -1) {
+		h.asked[mark] = true
+	}
 }
 
 // foreign lists the marks of other tenants in a text, beside those that were in the request.
