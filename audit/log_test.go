@@ -381,8 +381,9 @@ func put(t *testing.T, path string, b []byte) {
 func TestNoRoom(t *testing.T) {
 	for _, required := range []bool{false, true} {
 		var said bytes.Buffer
-		l := closing(t, New(Options{Dir: t.TempDir(), Required: required, Logger: slog.New(slog.NewTextHandler(&said,
-			nil))}))
+		l := closing(t, New(Options{
+			Dir: t.TempDir(), Required: required, Sync: Never, Logger: slog.New(slog.NewTextHandler(&said, nil)),
+		}))
 		fill(t, l, 1)
 		full := true
 		l.fault = func(op string, b []byte) ([]byte, error) {
