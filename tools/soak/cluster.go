@@ -126,7 +126,7 @@ func (c *cluster) start(ctx context.Context, t *testOf) error {
 		if err := r.start(ctx); err != nil {
 			return err
 		}
-		if err := r.ready(ctx); err != nil {
+		if err := errors.Join(r.ready(ctx), r.warm(ctx)); err != nil {
 			return err
 		}
 		c.replicas = append(c.replicas, r)

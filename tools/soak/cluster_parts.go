@@ -181,6 +181,17 @@ func (r *replica) ready(ctx context.Context) error {
 	return fmt.Errorf("replica %d is not ready: %s", r.number, last)
 }
 
+// warm has the replica open every tenant, as it has after a while: one that it never had cannot be opened without the
+// database.
+func (r *replica) warm(ctx context.Context) error {
+	for _, h := range r.c.people {
+		if status, body, err := fetch(ctx, http.MethodGet, r.base+"/search?q=invoice", h.token, nil); err != nil || status != http.StatusOK {
+			return fmt.Errorf("a first search of %s: %d %.300s %w", h.tenant, status, body, err)
+		}
+	}
+	return nil
+}
+
 // kill ends the process with kill -9, and returns when it has ended.
 func (r *replica) kill() {
 	r.mu.Lock()
