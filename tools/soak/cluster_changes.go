@@ -96,7 +96,7 @@ func value(ctx context.Context, base, path, token string, of func(map[string]any
 		return "", err
 	}
 	got := map[string]any{}
-	if status != http.StatusNotFound {
+	if status != http.StatusNotFound && status != http.StatusForbidden { // a tool that is held is forbidden
 		if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK {
 			return "", fmt.Errorf("%s: status %d: %.200s", path, status, body)
 		}
