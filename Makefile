@@ -109,7 +109,7 @@ soak: build ## load and faults for SOAKTIME, KILLS kills, RUNS random runs of th
 	TOOLDEX_SOAK=1 $(GO) test ./serve -count 1 -timeout 4h -v -run '^(TestPermissions|TestTenants|TestManyTenants)$$'
 
 cluster-test: build ## load and faults for three replicas, PostgreSQL with a standby, and HAProxy, for CLUSTERTIME, as root; writes docs/cluster.md
-	$(call tool,soak) -bin $(BIN) -cluster -time $(CLUSTERTIME) -out docs/cluster.md
+	$(call tool,soak) -bin $(BIN) -cluster -time $(CLUSTERTIME) $(if $(wildcard $(DATA)/catalogue),-data $(DATA)) -out docs/cluster.md
 
 hostile: build ## one hostile server beside nine good ones, each attack for HOSTILETIME; writes docs/hostile.md
 	$(call tool,soak) -bin $(BIN) -hostile -time $(HOSTILETIME) -out docs/hostile.md

@@ -19,6 +19,7 @@ import (
 	"tooldex/knowledge"
 	"tooldex/search"
 	"tooldex/tool"
+	"tooldex/tools/internal/gauge"
 	"tooldex/tools/internal/provenance"
 )
 
@@ -43,7 +44,7 @@ func enginesPage(ctx context.Context, c config) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	queries, err := readQueries(c.data + "/intents/queries.jsonl")
+	queries, err := gauge.Queries(c.data)
 	if err != nil {
 		return "", err
 	}

@@ -19,6 +19,7 @@ import (
 	"tooldex/catalog/sources"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/tools/internal/gauge"
 	"tooldex/tools/internal/provenance"
 )
 
@@ -178,7 +179,7 @@ func runMeasured(ctx context.Context, c config, args ...string) (usage, error) {
 				sampled <- most
 				return
 			case <-ticker.C:
-				if mb, err := statusMB(cmd.Process.Pid, "RssAnon"); err == nil { // it may just have ended
+				if mb, err := gauge.StatusMB(cmd.Process.Pid, "RssAnon"); err == nil { // it may just have ended
 					most = max(most, mb)
 				}
 			}
@@ -223,10 +224,10 @@ func measureServer(ctx context.Context, c config, data string) (u usage, err err
 	if _, err := get("/search?q=open+a+merge+request"); err != nil {
 		return u, err
 	}
-	if u.resident, err = statusMB(s.process.Process.Pid, "VmRSS"); err != nil {
+	if u.resident, err = gauge.StatusMB(s.process.Process.Pid, "VmRSS"); err != nil {
 		return u, err
 	}
-	if u.private, err = statusMB(s.process.Process.Pid, "RssAnon"); err != nil {
+	if u.private, err = gauge.StatusMB(s.process.Process.Pid, "RssAnon"); err != nil {
 		return u, err
 	}
 	for _, path := range []string{"/api/tools?limit=50", "/api/tools/categories", "/api/servers", "/metrics"} {
@@ -248,7 +249,7 @@ func measureServer(ctx context.Context, c config, data string) (u usage, err err
 func measureInProcess(ctx context.Context, c config, data string) (searches []time.Duration, changes [2]time.Duration,
 	err error,
 ) {
-	queries, err := readQueries(filepath.Join(c.data, "intents", "queries.jsonl"))
+	queries, err := gauge.Queries(c.data)
 	if err != nil {
 		return nil, changes, err
 	}

@@ -11,6 +11,7 @@ import (
 	"tooldex/catalog/sources"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
+	"tooldex/tools/internal/gauge"
 )
 
 // idleSessions is how many sessions are opened to measure what one costs.
@@ -33,7 +34,7 @@ func (n nearest) Search(context.Context, tool.Query) (*tool.Result, error) {
 // idleRows measures what the process keeps for a session over HTTP that does nothing more: one that was opened, and one
 // that also searched in dynamic mode and so has tools enabled.
 func idleRows(ctx context.Context, c config) ([]row, error) {
-	files, err := dumps(c)
+	files, err := gauge.Dumps(c.data)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"tooldex/tools/internal/gauge"
 )
 
 // How the command is asked over HTTP.
@@ -47,7 +49,7 @@ func loadRows(ctx context.Context, c config, dir, data string) ([]row, error) {
 	if _, err := exec.LookPath("wrk"); err != nil {
 		return []row{{"requests over HTTP", "not measured: wrk is not installed", "", true}}, nil
 	}
-	queries, err := readQueries(filepath.Join(c.data, "intents", "queries.jsonl"))
+	queries, err := gauge.Queries(c.data)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func memoryRow(ctx context.Context, s *server, script string) (row, error) {
 			done += l.Requests
 		}
 		var err error
-		if after[i], err = residentMB(s.process.Process.Pid); err != nil {
+		if after[i], err = gauge.ResidentMB(s.process.Process.Pid); err != nil {
 			return row{}, err
 		}
 	}

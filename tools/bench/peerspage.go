@@ -16,6 +16,7 @@ import (
 
 	"tooldex/eval"
 	"tooldex/tool"
+	"tooldex/tools/internal/gauge"
 	"tooldex/tools/internal/provenance"
 )
 
@@ -351,7 +352,7 @@ func (a *askedPeer) score() error {
 			a.wrong = *n.All.Confident
 		}
 	}
-	a.memory, err = residentMB(a.session.pid)
+	a.memory, err = gauge.ResidentMB(a.session.pid)
 	return err
 }
 

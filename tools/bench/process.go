@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -48,33 +45,6 @@ func repeat(n int, run func() (time.Duration, error)) (time.Duration, error) {
 func percentile(times []time.Duration, p int) time.Duration {
 	slices.Sort(times)
 	return times[(len(times)*p+99)/100-1]
-}
-
-// dumps lists the tools/list answers of the real catalogue.
-func dumps(c config) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(c.data, "catalogue", "*.json"))
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s holds no catalogue", c.data)
-	}
-	return files, err
-}
-
-// residentMB reads how much memory a process has now.
-func residentMB(pid int) (float64, error) { return statusMB(pid, "VmRSS") }
-
-// statusMB reads a figure of the memory of a process, such as VmRSS or RssAnon.
-func statusMB(pid int, name string) (float64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(b)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			kb, err := strconv.Atoi(strings.Fields(rest)[0])
-			return float64(kb) / 1024, err
-		}
-	}
-	return 0, fmt.Errorf("no %s for process %d", name, pid)
 }
 
 // session is a client of a process that speaks MCP over its standard streams.

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +14,7 @@ import (
 	"tooldex/internal/sanitize"
 	"tooldex/search"
 	"tooldex/tool"
+	"tooldex/tools/internal/gauge"
 )
 
 // sizes are the catalogues in which searches are timed: how many tools (zero means the real ones alone), how many
@@ -45,7 +43,7 @@ func searchRows(ctx context.Context, c config, _ string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries, err := readQueries(filepath.Join(c.data, "intents", "queries.jsonl"))
+	queries, err := gauge.Queries(c.data)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +89,7 @@ func timeSearches(ctx context.Context, engine tool.Searcher, queries []string, n
 
 // realTools reads the dumps as an import does.
 func realTools(ctx context.Context, c config) ([]*tool.Tool, error) {
-	files, err := dumps(c)
+	files, err := gauge.Dumps(c.data)
 	if err != nil {
 		return nil, err
 	}
@@ -141,26 +139,4 @@ func grow(real []*tool.Tool, n int) []*tool.Tool {
 		out = append(out, &copied)
 	}
 	return out
-}
-
-func readQueries(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	var out []string
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var q struct {
-			Query string `json:"query"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		out = append(out, q.Query)
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s holds no requests", path)
-	}
-	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/tools/internal/gauge"
 	"tooldex/tools/internal/provenance"
 )
 
@@ -95,7 +96,7 @@ func speedText(ctx context.Context, rows []row) string {
 
 // importRows imports the catalogue into a new folder, and then again with nothing changed.
 func importRows(ctx context.Context, c config, data string) ([]row, error) {
-	files, err := dumps(c)
+	files, err := gauge.Dumps(c.data)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func startRows(ctx context.Context, c config, data string) ([]row, error) {
 			return 0, err
 		}
 		took := time.Since(start)
-		resident, err = residentMB(s.process.Process.Pid)
+		resident, err = gauge.ResidentMB(s.process.Process.Pid)
 		return took, err
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"tooldex/catalog/sources"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
+	"tooldex/tools/internal/gauge"
 )
 
 // task is one thing that an agent does: it looks for a tool in its own words, and calls it.
@@ -118,7 +119,7 @@ func dumpServers(c config, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	files, err := dumps(c)
+	files, err := gauge.Dumps(c.data)
 	if err != nil {
 		return "", err
 	}

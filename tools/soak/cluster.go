@@ -25,17 +25,19 @@ type cluster struct {
 	base     string // of HAProxy
 	tally    *tally
 	events   *events
+	figures  *figures // without faults
 
 	taking sync.Mutex
 	keys   []*key // guarded by taking while there is load; those that were changed last are last
 
 	// What came of it.
-	rounds    int // faults that were done
-	failovers []failover
-	agreed    time.Duration // how long after the load all replicas said the same
-	compared  int           // answers of each replica
-	differ    []string      // where they do not say the same
-	losses    []string      // acknowledged changes that are not there
+	rounds        int    // faults that were done
+	balancerAgain string // requests that HAProxy sent again, since the faults began
+	failovers     []failover
+	agreed        time.Duration // how long after the load all replicas said the same
+	compared      int           // answers of each replica
+	differ        []string      // where they do not say the same
+	losses        []string      // acknowledged changes that are not there
 }
 
 // How much is asked of the cluster, in requests a second.
@@ -67,6 +69,9 @@ func (t *testOf) end() {
 // measureCluster runs the cluster under load with faults, and writes the page. The error says what was not as it should
 // be.
 func measureCluster(ctx context.Context, c config, dir string) (err error) {
+	if c.tools > 0 && c.data == "" {
+		return errors.New("-tools wants -data, whose catalogue it grows")
+	}
 	if err := enterNamespace(); err != nil {
 		return err
 	}
@@ -81,11 +86,16 @@ func measureCluster(ctx context.Context, c config, dir string) (err error) {
 			panic(failed)
 		}
 	}()
-	one := &cluster{config: c, dir: dir, tally: &tally{all: map[string]*count{}}, events: &events{begin: time.Now()}}
+	one := &cluster{config: c, dir: dir, tally: &tally{all: map[string]*count{}}, events: &events{begin: time.Now()}, figures: &figures{}}
 	if err := one.start(ctx, t); err != nil {
 		return err
 	}
+	if err := one.measureCalm(ctx); err != nil {
+		return fmt.Errorf("without faults: %w", err)
+	}
+	before := one.sentAgain()
 	one.run(ctx)
+	one.balancerAgain = fmt.Sprint(one.sentAgain() - before)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"regexp"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,6 +49,7 @@ type events struct {
 	mu       sync.Mutex // guards the following
 	searches int        // that were answered
 	failures []failed
+	repeated []failed // attempts of searches that got no answer, after which the client sent the search again
 	leaks    []string
 	kills    []kill
 	faults   []happened
@@ -110,9 +113,10 @@ func (c *cluster) search() {
 	h := c.people[rand.IntN(len(c.people))]
 	path := "/search?limit=5&q=" + url.QueryEscape(requests[rand.IntN(len(requests))])
 	e := c.events
+	var attempts atomic.Int64
 	begin := time.Now()
 	e.inFlight.Add(1)
-	status, body, err := fetch(ctx, http.MethodGet, c.base+path, h.token, nil)
+	status, body, err := fetch(countAttempts(ctx, &attempts), http.MethodGet, c.base+path, h.token, nil)
 	end := time.Now()
 	e.inFlight.Add(-1)
 	why := ""
@@ -124,6 +128,9 @@ func (c *cluster) search() {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for range attempts.Load() - 1 {
+		e.repeated = append(e.repeated, failed{begin, end, "a kept connection ended without an answer", true})
+	}
 	if leak := h.foreign(body); leak != "" {
 		e.leaks = append(e.leaks, fmt.Sprintf("a search of %s shows %s: %.300s", h.tenant, leak, body))
 	}
@@ -150,17 +157,24 @@ func (c *cluster) killReplica(r *replica) {
 // many were.
 func (e *events) unexplained() (bad []failed, explained int) {
 	for _, f := range e.failures {
-		known := false
-		for _, k := range e.kills {
-			known = known || f.broken && f.begin.Before(k.to) && f.end.After(k.from)
-		}
-		if known {
+		if e.byKill(f) {
 			explained++
 		} else {
 			bad = append(bad, f)
 		}
 	}
 	return bad, explained
+}
+
+// byKill reports whether a replica was killed while something that broke was in flight.
+func (e *events) byKill(f failed) bool {
+	return f.broken && slices.ContainsFunc(e.kills, func(k kill) bool { return f.begin.Before(k.to) && f.end.After(k.from) })
+}
+
+// countAttempts counts the connections that a request is sent on. Go's client sends one that only reads again, without
+// a word, if the kept connection that it chose ends before an answer begins.
+func countAttempts(ctx context.Context, n *atomic.Int64) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { n.Add(1) }})
 }
 
 // inFlightAtKills returns how many searches were in flight when replicas were killed.

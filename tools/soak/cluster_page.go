@@ -18,11 +18,17 @@ func (c *cluster) verdicts() []verdict {
 	inFlight := e.inFlightAtKills()
 	none := func(what string, n int) verdict { return verdict{what, fmt.Sprint(n), "none", n == 0, true} }
 	return []verdict{
+		none("searches that failed before the faults", c.figures.failed()),
 		none("searches that failed, beside those in flight on a killed replica", len(bad)),
 		{
 			"searches cut off by the kill of their replica", fmt.Sprint(explained),
 			fmt.Sprintf("at most the %d in flight at the kills", inFlight), int64(explained) <= inFlight, true,
 		},
+		{
+			"attempts of searches without an answer, which the client sent again, beside those in flight at kills",
+			c.hidden(), "few", true, false,
+		},
+		{"requests that HAProxy sent again", c.balancerAgain, "few", true, false},
 		none("acknowledged changes that are lost", len(c.losses)),
 		none("answers in which replicas differ after it", len(c.differ)),
 		none("answers that show another tenant's mark", len(e.leaks)),
@@ -44,17 +50,24 @@ func (c *cluster) missed() []string {
 	return out
 }
 
+// hidden says how many attempts of searches got no answer and were sent again by the client, without a kill and with one.
+func (c *cluster) hidden() string {
+	bad := 0
+	for _, f := range c.events.repeated {
+		if !c.events.byKill(f) {
+			bad++
+		}
+	}
+	return fmt.Sprintf("%d, and %d at kills", bad, len(c.events.repeated)-bad)
+}
+
 // oddChanges returns the changes that ended in a way that no kill of a replica explains: neither acknowledged, nor
 // refused, nor timed out. Those that are broken got no answer: a balancer ends the connection of its client when one that
 // it kept to a replica ends just as it sends the request.
 func (c *cluster) oddChanges(broken bool) []failed {
 	var out []failed
 	for _, f := range c.events.cut {
-		known := f.broken != broken
-		for _, k := range c.events.kills {
-			known = known || f.broken && f.begin.Before(k.to) && f.end.After(k.from)
-		}
-		if !known {
+		if f.broken == broken && !c.events.byKill(f) {
 			out = append(out, f)
 		}
 	}
@@ -67,9 +80,9 @@ func (c *cluster) page(ctx context.Context) string {
 	e := c.events
 	fmt.Fprintf(&b, "# Three replicas under load with faults for %v\n\n", c.time)
 	fmt.Fprintf(&b, "%s Times depend on other work of the machine.\n\n", provenance.Line(ctx, "make cluster-test"))
-	fmt.Fprintf(&b, "Three replicas of `tooldex serve`, each with a data directory of its own, PostgreSQL with a synchronous standby, and HAProxy with the configuration of `deploy/replicas`, all on one machine. %d tenants with %d tools each share %d searches and %d changes a second, which are sent whether those before were answered or not. A replica is cut off from the database by %s. What HAProxy limits one address to is lifted, since all load comes from one. HAProxy sends a search again, to another replica, if its own ends without an answer, and so do clients whose kept connection ends.\n\n",
+	fmt.Fprintf(&b, "Three replicas of `tooldex serve`, each with a data directory of its own, PostgreSQL with a synchronous standby, and HAProxy with the configuration of `deploy/replicas`, all on one machine. %d tenants with %d tools each share %d searches and %d changes a second, which are sent whether those before were answered or not. A replica is cut off from the database by %s. What HAProxy limits one address to is lifted, since all load comes from one. HAProxy sends a search again, to another replica, if its own cannot be reached or ends without an answer. The client of the load, that of Go, sends a search again if the kept connection that it chose ends before an answer begins. Neither counts as a failed search, so both have a row of their own.\n\n",
 		len(c.people), bulkServers*100, searchRate, changeRate, c.net.how())
-	b.WriteString("| what | figure | wanted | |\n|---|---|---|---|\n")
+	b.WriteString(c.figures.page() + "## With faults\n\n| what | figure | wanted | |\n|---|---|---|---|\n")
 	for _, v := range c.verdicts() {
 		mark := "met"
 		if !v.met {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,7 @@ func (c *cluster) configure() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trust: {policy: warn}\nserve: {rate: -1}\nprofiles:\n")
 	tokens := access.File{Path: filepath.Join(c.dir, "tokens.yaml")}
-	for i, name := range tenantNames {
+	for i, name := range append(slices.Clone(tenantNames), figuresTenant) {
 		h := &holder{tenant: name, mark: "qz" + name + "qz"}
 		if i == 0 {
 			h.profiles = append(h.profiles, profile{"", access.NewSecret()})
@@ -66,7 +67,17 @@ func (c *cluster) configure() error {
 			}
 		}
 		h.token = h.profiles[0].token
+		if name == figuresTenant {
+			c.figures.h = h
+			continue
+		}
 		c.people = append(c.people, h)
+	}
+	alone := access.File{Path: filepath.Join(c.dir, "alone-tokens.yaml")}
+	one := c.figures.h.profiles[0]
+	err := alone.Add(access.Token{Name: "agents", Digest: access.Digest(one.token), View: access.View{Profile: one.name}})
+	if err != nil {
+		return err
 	}
 	c.addKeys()
 	return os.WriteFile(filepath.Join(c.dir, "tooldex.yaml"), []byte(b.String()), 0o600)
@@ -220,8 +231,9 @@ func (c *cluster) startBalancer(ctx context.Context, t *testOf) error {
 	}
 	config := string(text)
 	for old, next := range map[string]string{
-		"bind :8733": "bind " + address,
-		"gt 500":     "gt 1000000",
+		"bind :8733":   "bind " + address,
+		"gt 500":       "gt 1000000",
+		"maxconn 4096": "maxconn 4096\n    stats socket " + c.balancerSocket() + " level admin",
 		"server-template replica 10 tooldex:8733 resolvers names init-addr none": servers,
 	} {
 		if !strings.Contains(config, old) {

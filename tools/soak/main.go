@@ -22,6 +22,8 @@ type config struct {
 	hostile  bool   // measure hostile servers in place of load and faults
 	only     string // one attack
 	cluster  bool   // several replicas on a database, in place of one process
+	data     string // with cluster: the folder with the catalogue that is searched without faults
+	tools    int    // with data: how many tools that catalogue is grown to
 }
 
 func main() {
@@ -34,6 +36,8 @@ func main() {
 	flag.BoolVar(&c.hostile, "hostile", false, "measure what a hostile server does to nine others, each attack for -time")
 	flag.StringVar(&c.only, "only", "", "with -hostile: one attack, by its name")
 	flag.BoolVar(&c.cluster, "cluster", false, "load and faults for three replicas with PostgreSQL and HAProxy")
+	flag.StringVar(&c.data, "data", "", "with -cluster: the folder whose catalogue is searched without faults; 300 tools if empty")
+	flag.IntVar(&c.tools, "tools", 0, "with -data: grow its catalogue to so many tools, with the program bench beside this one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, c, flag.Args())

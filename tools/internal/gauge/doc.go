@@ -1,0 +1,2 @@
+// Package gauge holds what several programs that measure need: the memory of processes, and the data.
+package gauge
