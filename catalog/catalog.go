@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -96,6 +95,7 @@ type Catalog struct {
 	spoiled bool   // the image that is there could not be used, and is to be replaced; guarded by mu
 	// complete says that no stored tool lacks what the indexer makes, as far as is known; guarded by mu.
 	complete bool
+	crowded  time.Time // until then, changes wait for their turn before they are first decided; guarded by mu
 	// scanner knows the names of all tools of the state of a generation; nil if there is none. Guarded by mu.
 	scanner   *scan.Scanner
 	scannerOf uint64
@@ -191,9 +191,6 @@ func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 	return err
 }
 
-// maxAttempts bounds how often a change is decided again because another process was faster.
-const maxAttempts = 20
-
 // loading says why the store is read.
 type loading int
 
@@ -205,7 +202,8 @@ const (
 // loadState reads the store, completes what this process's model and knowledge have not made yet, and publishes the
 // result. The caller holds mu.
 func (c *Catalog) loadState(ctx context.Context, why loading) error {
-	for n := 1; ; n++ {
+	var st *state
+	err := c.attempt(ctx, func(ctx context.Context) error {
 		view := c.o.indexer.view()
 		snap, err := c.o.Store.LoadMoving(ctx, view, c.texts.moveTools)
 		if err != nil {
@@ -214,23 +212,20 @@ func (c *Catalog) loadState(ctx context.Context, why loading) error {
 		for _, d := range snap.Damaged {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
-		st := newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
+		st = newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
 		c.complete = false
-		ready, err := c.prepareAndStore(ctx, st, st.allEntries(), &store.Batch{})
-		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		c.complete = ready
-		if why == behind && c.isPublished(ctx, st) {
-			c.o.indexer.release()
-			c.st.Store(st)
-			return nil
-		}
-		return c.publish(ctx, st, nil)
+		c.complete, err = c.prepareAndStore(ctx, st, st.allEntries(), &store.Batch{})
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	if why == behind && c.isPublished(ctx, st) {
+		c.o.indexer.release()
+		c.st.Store(st)
+		return nil
+	}
+	return c.publish(ctx, st, nil)
 }
 
 // isPublished reports whether an image has brought the index and the set of a state that was loaded whole. The tools
@@ -252,7 +247,10 @@ func (c *Catalog) isPublished(ctx context.Context, st *state) bool {
 func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*state, *store.Batch, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for n := 1; ; n++ {
+	var next *state
+	var changed map[string]bool
+	err := c.attemptChange(ctx, func(ctx context.Context) error {
+		next, changed = nil, nil
 		gen, err := c.o.Store.Generation(ctx)
 		if err != nil {
 			return err
@@ -262,23 +260,21 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 				return err
 			}
 		}
-		next, batch, err := decide(c.st.Load())
+		decided, batch, err := decide(c.st.Load())
 		if err != nil || batch.Empty() {
 			return err
 		}
-		var changed map[string]bool
+		next = decided
 		if c.complete { // otherwise tools of any server may get what they lack
 			changed = next.changedServers(c.st.Load(), batch)
 		}
 		c.complete, err = c.prepareAndStore(ctx, next, next.allEntries(), batch)
-		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		return c.publish(ctx, next, changed)
+		return err
+	})
+	if err != nil || next == nil {
+		return err
 	}
+	return c.publish(ctx, next, changed)
 }
 
 // prepareAndStore makes what these entries of st lack to be searchable, and stores it together with batch. A model that

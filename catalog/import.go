@@ -106,9 +106,11 @@ func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Re
 	// state.
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for n := 1; ; n++ {
+	var reports []Report
+	var errs []error
+	err := c.attemptChange(ctx, func(ctx context.Context) error {
 		if err := im.refresh(ctx, few); err != nil {
-			return nil, err
+			return err
 		}
 		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: im.current(), owner: map[tool.ID]string{}}
 		names := make([]string, len(offers))
@@ -120,8 +122,7 @@ func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Re
 		d.scanner = func() *scan.Scanner { return im.scannerOf(offers) }
 		d.trust = d.st.trust.Inspect(d.now, d.scanner,
 			func(id tool.ID) bool { _, ok := d.st.records[id]; return ok })
-		reports := make([]Report, len(offers))
-		var errs []error
+		reports, errs = make([]Report, len(offers)), nil
 		for i, o := range offers {
 			if o.same && (d.st.sources[o.name].Digest != o.digest ||
 				d.st.sources[o.name].Rules != d.st.trust.RulesVersion(o.name)) { // another process has changed it since
@@ -135,18 +136,15 @@ func (im *importing) sync(ctx context.Context, step importStep, only bool) ([]Re
 		}
 		d.batch.Trust = d.trust.Changes()
 		maps.Copy(d.batch.Trust, d.aboutChanges)
-		err := im.store(ctx, &d.batch, only)
-		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
-			continue
-		}
-		if err == nil && only {
-			err = im.publish(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return reports, errors.Join(errs...)
+		return im.store(ctx, &d.batch, only)
+	})
+	if err == nil && only {
+		err = im.publish(ctx)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return reports, errors.Join(errs...)
 }
 
 // reportUnchanged returns the reports of a step that changes nothing, where the tools need not even be loaded to know

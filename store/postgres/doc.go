@@ -4,7 +4,8 @@
 // one transaction. It locks the row of its tenant in the table head, so that changes of one tenant come one after the
 // other, and raises the number seq in it. The generation of the catalogue and the numbers of preferences, of what was
 // learned and of what was counted are the seq of their last change. A row in the table event says what was changed, and
-// NOTIFY passes the number on to other processes, which also look by themselves every five seconds.
+// NOTIFY passes the number on to other processes, which also look by themselves every five seconds. Changes that were
+// refused, since others were faster, queue for an advisory lock: see [store.Queuing].
 //
 // # Tenants
 //

@@ -41,7 +41,8 @@ type Store struct {
 	owner     owner
 	memory    memory
 	preparing sync.Mutex
-	reached   atomic.Bool // a connection has prepared the database
+	reached   atomic.Bool   // a connection has prepared the database
+	entrance  chan struct{} // has one value while a goroutine of this process is in the queue of changes
 }
 
 var _ store.Backend = (*Store)(nil)
@@ -76,7 +77,7 @@ func newStore(ctx context.Context, address string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{location: redact.Address(address)}
+	s := &Store{location: redact.Address(address), entrance: make(chan struct{}, 1)}
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		if err := prepareSession(ctx, conn, tenant); err != nil {
 			return err

@@ -46,6 +46,11 @@ func (s *Store) Write(ctx context.Context, b *store.Batch) (uint64, error) {
 		if have := now.numbers[ofCatalogue]; b.Base != 0 && have != b.Base {
 			return store.ChangedError(s.location, b.Base, have)
 		}
+		if b.Base != 0 {
+			if err := s.yield(ctx, tx); err != nil {
+				return err
+			}
+		}
 		return applyBatch(ctx, tx, b)
 	})
 	return gen, err

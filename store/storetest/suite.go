@@ -26,6 +26,7 @@ func Run(t *testing.T, newState func(t testing.TB) Opener) {
 		{"GenerationNoticesEveryWrite", testGeneration},
 		{"HeadHasAStampOfItsOwn", testHead},
 		{"ManyWritersAndReaders", testMany},
+		{"ChangesTakeTurns", testTurns},
 		{"LoadMoving", testLoadMoving},
 		{"SlimView", testSlimView},
 		{"ReadDerived", testReadDerived},
