@@ -74,12 +74,8 @@ func TestHolderVanishes(t *testing.T) {
 	server := pgtest.Start(t)
 	s, other := open(t, server.URL("t")), open(t, server.URL("other"))
 	for _, how := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
-		address := server.URL("t")
-		if how == syscall.SIGSTOP {
-			address += "&idle_session_timeout=1000" // in place of mostSilence
-		}
-		holder := startHolder(t, address)
-		if _, err := s.Write(t.Context(), overlay(t, s, "a")); how == syscall.SIGKILL && !errors.Is(err, store.ErrChanged) {
+		holder := startHolder(t, server.URL("t"))
+		if _, err := s.Write(t.Context(), overlay(t, s, "a")); !errors.Is(err, store.ErrChanged) {
 			t.Errorf("a change in the turn of another: %v, want ErrChanged", err)
 		}
 		if _, err := s.Load(t.Context(), store.View{}); err != nil {
@@ -91,10 +87,9 @@ func TestHolderVanishes(t *testing.T) {
 		if err := holder.Process.Signal(how); err != nil {
 			t.Fatal(err)
 		}
-		begun := time.Now()
 		queued, leave := s.Queue(t.Context())
-		if queued.Value(turnOf{s}).(*turn).conn == nil || time.Since(begun) > mostSilence {
-			t.Errorf("%v: no turn after %v", how, time.Since(begun))
+		if queued.Value(turnOf{s}).(*turn).conn == nil {
+			t.Errorf("%v: no turn within %v", how, mostQueued)
 		}
 		if _, err := s.Write(queued, overlay(t, s, "a")); err != nil {
 			t.Errorf("%v: the change in its turn: %v", how, err)
