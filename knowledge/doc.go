@@ -6,7 +6,7 @@
 // call the objects and operations in the tool's name. The same archetypes are a map of what exists: [Base.Nearest]
 // returns what a request asks for even where no tool of the catalogue does it.
 //
-// A thesaurus ([Base.Expand]) and a lexicon of 25 languages ([Base.Translate]) help requests across where even the
+// A thesaurus ([Base.Expand]) and a lexicon of 31 languages ([Base.Translate]) help requests across where even the
 // archetypes use other words.
 //
 // The sources under knowledge/data are text that people can review; [Compile] turns them into the bytes that [Open]

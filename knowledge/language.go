@@ -13,7 +13,7 @@ import (
 // latinLanguages are the languages of the lexicon that share the Latin script, and so must be distinguished from
 // English.
 var latinLanguages = []string{
-	"cs", "da", "de", "es", "fi", "fr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "sv", "tr", "vi",
+	"cs", "da", "de", "es", "fi", "fr", "hr", "hu", "id", "it", "nb", "nl", "pl", "pt", "ro", "sk", "sv", "tr", "vi",
 }
 
 //go:embed function_words.txt
@@ -40,11 +40,11 @@ var functionWords = sync.OnceValue(func() map[string]wordSet {
 // A wordSet has words as they are spelled, and without marks.
 type wordSet struct{ spelled, folded map[string]bool }
 
-// ownLetters are the letters beyond a to z that words of a language have.
+// ownLetters are the letters beyond a to z that words of a language in Latin script have.
 var ownLetters = map[string]string{
 	"cs": "áčďéěíňóřšťúůýž", "da": "åæéø", "de": "äöüß", "es": "áéíñóúü", "fi": "äåö", "fr": "àâæçèéêëîïôœùûüÿ",
-	"hu": "áéíóöőúüű", "it": "àèéìíòóùú", "nb": "åæéòøô", "nl": "áéèëïíóöüú", "pl": "ąćęłńóśźż", "pt": "áâãàçéêíóôõúü",
-	"ro": "ăâîșşțţ", "sv": "äåéö", "tr": "çğıöşüâîû",
+	"hr": "čćđšž", "hu": "áéíóöőúüű", "id": "", "it": "àèéìíòóùú", "nb": "åæéòøô", "nl": "áéèëïíóöüú", "pl": "ąćęłńóśźż",
+	"pt": "áâãàçéêíóôõúü", "ro": "ăâîșşțţ", "sk": "áäčďéíĺľňóôŕšťúýž", "sv": "äåéö", "tr": "çğıöşüâîû",
 	"vi": "àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }
 
@@ -52,7 +52,8 @@ var ownLetters = map[string]string{
 // and that the language has, or with half of its words.
 const minForeign = 2
 
-// languagesOf returns the languages that the script of text suggests, the likelier first; nil means Latin script.
+// languagesOf returns the languages that the script of text suggests; nil means Latin script. Of Chinese and Japanese
+// the likelier is the first.
 func languagesOf(text string) []string {
 	var kana, han bool
 	for _, r := range text {
@@ -67,14 +68,15 @@ func languagesOf(text string) []string {
 		case unicode.Is(unicode.Greek, r):
 			return []string{"el"}
 		case unicode.Is(unicode.Cyrillic, r):
-			if strings.ContainsAny(text, "іїєґ") {
-				return []string{"uk", "ru"}
-			}
-			return []string{"ru", "uk"}
+			return []string{"ru", "uk", "bg"}
 		case unicode.Is(unicode.Devanagari, r):
 			return []string{"hi"}
 		case unicode.Is(unicode.Arabic, r):
-			return []string{"ar"}
+			return []string{"ar", "fa"}
+		case unicode.Is(unicode.Hebrew, r):
+			return []string{"he"}
+		case unicode.Is(unicode.Thai, r):
+			return []string{"th"}
 		}
 	}
 	switch {
@@ -242,9 +244,9 @@ func (b *Base) wordEvidence(lang string, w lexWord, english float64) float64 {
 	}
 	const leastStem = 5
 	evidence := 0.
-	if w.spelled != "" && w.spelled != w.text {
+	if letters, isLatin := ownLetters[lang]; isLatin && w.spelled != "" && w.spelled != w.text {
 		if strings.ContainsFunc(w.spelled, func(r rune) bool {
-			return r >= utf8.RuneSelf && !strings.ContainsRune(ownLetters[lang], r)
+			return r >= utf8.RuneSelf && !strings.ContainsRune(letters, r)
 		}) {
 			return weighStrange
 		}

@@ -2,8 +2,10 @@ package knowledge
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -86,7 +88,10 @@ func joinLex(lang, form string) string {
 }
 
 // isUnspaced reports whether a language is written without spaces between words.
-func isUnspaced(lang string) bool { return lang == "zh" || lang == "ja" }
+func isUnspaced(lang string) bool { return lang == "zh" || lang == "ja" || lang == "th" }
+
+// isDense reports whether r is a letter of such a language.
+func isDense(r rune) bool { return classOf(r) == classIdeograph || unicode.Is(unicode.Thai, r) }
 
 // cutOff is the most characters that lexStem removes.
 const cutOff = 2
@@ -120,16 +125,23 @@ func (b *Base) Translate(text string) string {
 			found = b.translateFrom(lang, langs, words)
 		}
 		out = appendNew(out, found)
-		if len(found) > 0 && !isUnspaced(lang) && lang != "ru" {
+		if len(found) > 0 && !isUnspaced(lang) {
 			break
 		}
 	}
 	return strings.Join(out, " ")
 }
 
-// likelyLanguages returns the languages that a request with these words may be in, nil for English.
+// likelyLanguages returns the languages that a request with these words may be in, the likeliest first; nil for English.
 func (b *Base) likelyLanguages(text string, words []lexWord) []string {
 	if langs := languagesOf(strings.ToLower(text)); langs != nil {
+		if len(langs) > 1 && !isUnspaced(langs[0]) {
+			evidence := map[string]float64{}
+			for _, lang := range langs {
+				evidence[lang], _ = b.evidenceFor(lang, words, make([]float64, len(words)))
+			}
+			slices.SortStableFunc(langs, func(a, c string) int { return cmp.Compare(evidence[c], evidence[a]) })
+		}
 		return langs
 	}
 	if lang := b.latinLanguage(words); lang != "" {
@@ -285,14 +297,14 @@ func withoutParticle(lang, word string) string {
 }
 
 // longestDense is the longest form of a language without spaces, in characters.
-const longestDense = 8
+const longestDense = 12
 
 // translateUnspaced reads text from left to right and takes the longest form at each place. A form of one character
 // counts only where it stands alone, because inside a word it has another meaning.
 func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	runes, lexicon := []rune(text), b.lexicon()
 	for i := 0; i < len(runes); {
-		if classOf(runes[i]) != classIdeograph {
+		if !isDense(runes[i]) {
 			i++
 			continue
 		}
@@ -313,10 +325,9 @@ func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	return english
 }
 
-// standsAlone reports whether the ideograph at i has no other next to it.
+// standsAlone reports whether the letter at i has no other next to it.
 func standsAlone(runes []rune, i int) bool {
-	return (i == 0 || classOf(runes[i-1]) != classIdeograph) && (i+1 == len(runes) ||
-		classOf(runes[i+1]) != classIdeograph)
+	return (i == 0 || !isDense(runes[i-1])) && (i+1 == len(runes) || !isDense(runes[i+1]))
 }
 
 // NotUnderstood returns the words of a request that neither the catalogue, as known reports, nor the archetypes

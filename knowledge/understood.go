@@ -50,11 +50,17 @@ func (b *Base) understoodIn(langs []string, w string, ideograph bool) (share flo
 		if functionWords()[lang].folded[w] {
 			return 0, false
 		}
-		if ideograph {
-			if b.lexicon().get(lang+fieldSep+w) != nil {
-				return 1, true
-			}
-		} else if found, _ := b.lookUpWord(lang, w, ""); found != nil {
+		var known bool
+		switch {
+		case ideograph:
+			known = b.lexicon().get(lang+fieldSep+w) != nil
+		case isUnspaced(lang): // Thai: this is all between two spaces
+			known = b.translateUnspaced(lang, w) != nil
+		default:
+			found, _ := b.lookUpWord(lang, w, "")
+			known = found != nil
+		}
+		if known {
 			return 1, true
 		}
 	}

@@ -14,6 +14,7 @@ var kinds = []string{"verb", "noun", "product", "abbreviation", "effect"}
 var languages = []string{
 	"de", "es", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "zh", "ja", "ko", "hi", "ar", "vi",
 	"id", "cs", "da", "el", "fi", "hu", "nb", "ro", "sv",
+	"bg", "fa", "he", "hr", "sk", "th",
 }
 
 // minLanguages is how many of them a concept must have to be worth an entry.
@@ -29,6 +30,10 @@ var scripts = map[string][]*unicode.RangeTable{
 	"hi": {unicode.Devanagari},
 	"ar": {unicode.Arabic},
 	"el": {unicode.Greek},
+	"bg": {unicode.Cyrillic},
+	"fa": {unicode.Arabic},
+	"he": {unicode.Hebrew},
+	"th": {unicode.Thai},
 }
 
 // findGroups checks the thesaurus: known kinds, weights in (0, 1], two terms at least and none twice, and no group
@@ -65,7 +70,7 @@ func findGroups(c *corpus, add reporter) {
 }
 
 // findEntries checks the lexicon: known languages in their order, one form at least in each that stands there and none
-// twice, half of the languages at least, no concept twice. A language may be absent where people say the English word.
+// twice, some languages at least, no concept twice. A language may be absent where people say the English word.
 func findEntries(c *corpus, add reporter) {
 	seen := make(map[string]bool)
 	for _, e := range c.entries {
