@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,8 +55,13 @@ func TestDescribeAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 7 || found[0].Tool != "desk/water_plants" || found[0].First != 1 || found[0].Requests != 3 {
-		t.Errorf("%d, first %+v", len(found), found[0])
+	missed := func(d Description) float64 { return 1 - float64(d.First)/float64(d.Requests) }
+	if len(found) != 7 || !slices.IsSortedFunc(found, func(a, b Description) int { return cmp.Compare(missed(b), missed(a)) }) {
+		t.Errorf("%d, not the worst first: %+v", len(found), found)
+	}
+	at := slices.IndexFunc(found, func(d Description) bool { return d.Tool == "desk/water_plants" })
+	if at > 1 || found[at].First != 1 || found[at].Requests != 3 {
+		t.Errorf("the plants at %d: %+v", at, found[at])
 	}
 	for _, d := range found {
 		if d.Requests == 0 || len(d.Words) > 0 {
