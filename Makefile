@@ -22,7 +22,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large bench-large-one bench-changes soak soaked cluster-test hostile mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench bench-engines compare-peers bench-large bench-large-one bench-changes soak soaked cluster-test hostile mutants quality clean-machine docs screenshots train train-scanner knowledge confidence coverage nightly chart platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -154,11 +154,15 @@ arm64: ## check that vectors, rankings and knowledge have the same bits on arm64
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) -C tools test -exec qemu-aarch64-static ./compile-knowledge
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static -run Golden ./search
 
-nightly: check arm64 ## long checks: make check, fuzzing, Go benchmarks, known vulnerabilities, reproducible builds
+nightly: check arm64 chart ## long checks: make check, fuzzing, Go benchmarks, known vulnerabilities, reproducible builds
 	$(MAKE) fuzz FUZZTIME=5m
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./... | tee bench.out
 	$(TOOL) benchstat bench.out
 	$(MAKE) vuln release-verify
+
+chart: ## have Helm lint the chart, and look at the manifests that it makes
+	GOBIN=$(abspath bin) $(GO) install helm.sh/helm/v3/cmd/helm@v3.18.6
+	PATH="$(abspath bin):$$PATH" $(GO) -C tools test ./release -count 1 -run '^TestChart$$' -v
 
 platforms: ## compile for each platform; make check only type-checks them
 	@set -e; for p in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \

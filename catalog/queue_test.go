@@ -43,8 +43,7 @@ func (c refusals) Write(ctx context.Context, b *store.Batch) (uint64, error) {
 }
 
 // TestChangesOfManyProcesses has three processes with four writers each change one catalogue: half of the writers edit
-// overlays, the others import. All changes are made, and those that
-// were refused are not refused again in their turn.
+// overlays, the others import. All changes are made, and those that were refused are not refused again in their turn.
 func TestChangesOfManyProcesses(t *testing.T) {
 	const processes, writers, each = 3, 4, 20
 	server := pgtest.Start(t)
