@@ -223,26 +223,38 @@ func (b *Base) latinLanguage(words []lexWord) string {
 }
 
 // evidenceFor returns how much words speak for a language and against English, and how many that are not English it
-// has.
+// has; 0 and 0 if there are none. English words are looked up last, because most languages have none of the others.
 func (b *Base) evidenceFor(lang string, words []lexWord, english []float64) (evidence float64, own int) {
+	var room [32]float64
+	known := append(room[:0], make([]float64, len(words))...)
 	for i, w := range words {
-		e := b.wordEvidence(lang, w, english[i])
-		if evidence += e; e <= 0 {
-			evidence -= english[i]
-		} else if english[i] == 0 || e >= weighShared {
+		known[i] = b.formEvidence(lang, w, english[i])
+		if english[i] == 0 && known[i] >= 0 {
+			known[i] += b.lexiconEvidence(lang, w)
+		}
+		if known[i] > 0 && english[i] == 0 || known[i] >= weighShared {
 			own++
+		}
+	}
+	if own == 0 {
+		return 0, 0
+	}
+	for i, w := range words {
+		if english[i] > 0 && known[i] == 0 {
+			known[i] = b.lexiconEvidence(lang, w)
+		}
+		if evidence += known[i]; known[i] <= 0 {
+			evidence -= english[i]
 		}
 	}
 	return evidence, own
 }
 
-// wordEvidence returns how much a word is evidence for a language. Inflected forms count only with a stem long enough
-// not to match by chance.
-func (b *Base) wordEvidence(lang string, w lexWord, english float64) float64 {
+// formEvidence returns how much a word is evidence for a language by its letters, and as a function word.
+func (b *Base) formEvidence(lang string, w lexWord, english float64) float64 {
 	if w.isName(lang) {
 		return 0
 	}
-	const leastStem = 5
 	evidence := 0.
 	if letters, isLatin := ownLetters[lang]; isLatin && w.spelled != "" && w.spelled != w.text {
 		if strings.ContainsFunc(w.spelled, func(r rune) bool {
@@ -252,28 +264,38 @@ func (b *Base) wordEvidence(lang string, w lexWord, english float64) float64 {
 		}
 		evidence = weighLetters
 	}
-	if b.isFunctionWord(lang, w) {
-		switch english {
-		case 0:
-			return evidence + weighFunction
-		case weighEnglish:
-			return evidence + weighShared
-		}
-		return evidence + weighStop
+	switch {
+	case !b.isFunctionWord(lang, w):
+		return evidence
+	case english == 0:
+		return evidence + weighFunction
+	case english == weighEnglish:
+		return evidence + weighShared
+	}
+	return evidence + weighStop
+}
+
+// lexiconEvidence returns how much a word that is no function word is evidence for a language because the lexicon has
+// it. Inflected forms count only with a stem long enough not to match by chance.
+func (b *Base) lexiconEvidence(lang string, w lexWord) float64 {
+	const leastStem = 5
+	if w.isName(lang) || b.isFunctionWord(lang, w) {
+		return 0
 	}
 	found, stem := b.lookUpWord(lang, w.text, w.spelled)
 	if found != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] &&
 		b.translateCompound(lang, w.text) != nil {
-		evidence += weighKnown
+		return weighKnown
 	}
-	return evidence
+	return 0
 }
 
 // misspellingEvidence returns how much words are evidence for a language as misspelt forms of it. It decides only
 // between languages, not against English: rare English words are a letter off a form of some language, too.
 func (b *Base) misspellingEvidence(lang string, words []lexWord, english []float64) (evidence float64) {
 	for i, w := range words {
-		if english[i] == 0 && !w.isName(lang) && b.wordEvidence(lang, w, 0) == 0 && b.translateMisspelt(lang, w.text) != nil {
+		if english[i] == 0 && !w.isName(lang) && b.formEvidence(lang, w, 0) == 0 &&
+			b.lexiconEvidence(lang, w) == 0 && b.translateMisspelt(lang, w.text) != nil {
 			evidence += weighKnown
 		}
 	}

@@ -97,3 +97,19 @@ func TestFunctionWords(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkLanguage(b *testing.B) {
+	base := builtinBase(b)
+	for name, text := range map[string]string{
+		"German":       "zeig mir die offenen Rechnungen vom März",
+		"English":      "open pull requests of the billing repository",
+		"English name": "open pull requests of the billing repository by zyxglorp",
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				base.likelyLanguages(text, lexWords(text))
+			}
+		})
+	}
+}
