@@ -17,7 +17,7 @@ func (c *cluster) balancerSocket() string { return filepath.Join(c.dir, "haproxy
 
 // tell gives HAProxy an order and returns its answer.
 func (c *cluster) tell(order string) (string, error) {
-	conn, err := net.Dial("unix", c.balancerSocket())
+	conn, err := new(net.Dialer).DialContext(context.Background(), "unix", c.balancerSocket())
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -32,7 +34,7 @@ func enterNamespace() error {
 		return nil
 	}
 	program, err := exec.LookPath("unshare")
-	if err != nil || exec.Command(program, "--net", "ip", "link", "set", "lo", "up").Run() != nil {
+	if err != nil || exec.CommandContext(context.Background(), program, "--net", "ip", "link", "set", "lo", "up").Run() != nil {
 		return nil // the page says so
 	}
 	self, err := os.Executable()
@@ -56,7 +58,7 @@ func newNetwork(t *testOf) (*network, error) {
 		return nil, err
 	}
 	for i := range replicaNum {
-		holder := exec.Command("unshare", "--net", "sh", "-c", "echo ready; exec sleep infinity")
+		holder := exec.CommandContext(context.Background(), "unshare", "--net", "sh", "-c", "echo ready; exec sleep infinity")
 		out, err := holder.StdoutPipe()
 		if err == nil {
 			err = holder.Start()
@@ -97,7 +99,7 @@ func newNetwork(t *testOf) (*network, error) {
 // ip runs the command of that name, once for each line.
 func ip(lines ...string) error {
 	for _, line := range lines {
-		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.Background(), "ip", strings.Fields(line)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("ip %s: %w: %s", line, err, out)
 		}
 	}
@@ -107,10 +109,10 @@ func ip(lines ...string) error {
 // within returns a command that runs where a replica runs.
 func (n *network) within(i int, name string, args ...string) *exec.Cmd {
 	if !n.separate {
-		return exec.Command(name, args...)
+		return exec.CommandContext(context.Background(), name, args...)
 	}
 	pid := strconv.Itoa(n.holders[i].Process.Pid)
-	return exec.Command("nsenter", append([]string{"--net=/proc/" + pid + "/ns/net", "--", name}, args...)...)
+	return exec.CommandContext(context.Background(), "nsenter", append([]string{"--net=/proc/" + pid + "/ns/net", "--", name}, args...)...)
 }
 
 // listen returns where a replica listens, and where it is reached.
@@ -157,7 +159,7 @@ func (n *network) addProxies(t *testOf) error {
 		for d, database := range n.databases {
 			p := &stoppingProxy{address: fmt.Sprintf("127.83.%d.%d", i, d+1), to: database + ":5432"}
 			p.go_ = sync.NewCond(&p.mu)
-			l, err := net.Listen("tcp", p.address+":5432")
+			l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", p.address+":5432")
 			if err != nil {
 				return err
 			}
@@ -208,7 +210,7 @@ func (p *stoppingProxy) serve(l net.Listener) {
 func (p *stoppingProxy) pass(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	p.await()
-	to, err := net.Dial("tcp", p.to)
+	to, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.to)
 	if err != nil {
 		return
 	}
@@ -228,7 +230,7 @@ func (p *stoppingProxy) transfer(to, from net.Conn) {
 				return
 			}
 		}
-		if err != nil && err != io.EOF || n == 0 {
+		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
 			return
 		}
 	}

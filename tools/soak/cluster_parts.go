@@ -250,7 +250,7 @@ func (c *cluster) startBalancer(ctx context.Context, t *testOf) error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	cmd := exec.Command(program, "-f", file)
+	cmd := exec.CommandContext(context.Background(), program, "-f", file)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return err
@@ -261,7 +261,7 @@ func (c *cluster) startBalancer(ctx context.Context, t *testOf) error {
 	})
 	c.base = "http://" + address
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; pause(ctx, 50*time.Millisecond) {
-		if conn, err := net.Dial("tcp", address); err == nil {
+		if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
 			_ = conn.Close()
 			if status, _, err := fetch(ctx, http.MethodGet, c.base+"/readyz", "", nil); err == nil && status == http.StatusOK {
 				return nil
