@@ -155,6 +155,9 @@ func parseAddress(address string) (*pgxpool.Config, string, error) {
 		Control:         boundSilence(mostSilence),
 	}
 	c.ConnConfig.DialFunc = dial.DialContext
+	// A connection may have died with the server since its last use. By default the pool only asks those that were idle for
+	// a second, and right after a restart the first uses would fail though the database is back.
+	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
 	c.ConnConfig.RuntimeParams["search_path"] = schema
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "tooldex"
