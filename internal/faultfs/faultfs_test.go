@@ -106,6 +106,26 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// TestProcesses starts processes in the command: they work, do not count, and end with it.
+func TestProcesses(t *testing.T) {
+	if err := faultfs.Supported(); err != nil {
+		t.Skip(err)
+	}
+	p := faultfs.Plan{Dir: folder(t)}
+	cmd := exec.Command("/bin/sh", "-c", "echo mine >own; cat own; (echo theirs >other; cat other); sleep 1000 &")
+	cmd.Dir = p.Dir
+	out, err := faultfs.Run(cmd, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out.Stdout) != "mine\ntheirs\n" || out.Killed || out.Code != 0 {
+		t.Errorf("%+v", out)
+	}
+	if ops := strings.Join(out.Ops, "\n"); !strings.Contains(ops, "open own") || strings.Contains(ops, "other") {
+		t.Errorf("counted %q", out.Ops)
+	}
+}
+
 // folder returns a new folder by the name that the system knows it by.
 func folder(t *testing.T) string {
 	t.Helper()

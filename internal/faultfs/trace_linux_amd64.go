@@ -94,10 +94,15 @@ func drain(read *sync.WaitGroup, into *bytes.Buffer) (*os.File, error) {
 
 // Bits of ptrace and wait4 that package syscall does not name.
 const (
-	traceGood = 0x1      // stops at system calls have a signal of their own, sysTrap
-	traceClon = 0x8      // new threads are traced, too; new processes are not
-	traceKill = 0x100000 // the command is killed when the tracer ends
-	sysTrap   = syscall.SIGTRAP | 0x80
+	traceGood   = 0x1      // stops at the end of system calls have a signal of their own, sysTrap
+	traceFork   = 0x2      // new processes are traced, too, since they have the filter; their operations do not count
+	traceVfork  = 0x4      // the same for those that share its memory at first
+	traceClone  = 0x8      // new threads are traced, too
+	traceFilter = 0x80     // the filter stops at operations
+	traceKill   = 0x100000 // the command is killed when the tracer ends
+	stopFilter  = 7        // the cause of such a stop
+	noThread    = 1 << 29  // wait4: not for what another thread of this process has started
+	sysTrap     = syscall.SIGTRAP | 0x80
 )
 
 // tracer follows one command. All of its methods run on the thread that started the command.
@@ -112,35 +117,43 @@ type tracer struct {
 	powerErr error // the first one of it
 }
 
-// thread is one traced thread. The same stop marks the beginning and the end of a call, so the tracer keeps which comes
-// next.
+// thread is one traced thread.
 type thread struct {
-	calling bool // between the beginning and the end of a system call
+	other   bool // of a process that the command has started
+	calling bool // in a system call at whose end it is to stop
 	result  syscall.Errno
 	spoil   bool   // the result of the call is to be replaced by that error
 	kill    bool   // the command is to be killed at the end of the call
 	syncs   string // the file that the call syncs, "" if it syncs none
 }
 
-// follow resumes the command and handles its stops, until all of its threads have ended.
+// follow resumes the command and handles its stops, until all of its threads have ended. It kills the processes that the
+// command leaves behind, which could not go on without a tracer.
 func (t *tracer) follow() error {
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(t.leader, &status, syscall.WALL, nil); err != nil {
 		return fmt.Errorf("wait for its start: %w", err)
 	}
-	if err := syscall.PtraceSetOptions(t.leader, traceGood|traceClon|traceKill); err != nil {
+	if err := syscall.PtraceSetOptions(t.leader, traceGood|traceFork|traceVfork|traceClone|traceFilter|
+		traceKill); err != nil {
 		return fmt.Errorf("trace: %w", err)
+	}
+	if err := filterCalls(t.leader); err != nil {
+		return fmt.Errorf("filter its system calls: %w", err)
 	}
 	t.threads[t.leader] = &thread{}
 	at, signal := t.leader, 0
 	for {
+		resume := syscall.PtraceCont
+		if t.threads[at].calling {
+			resume = syscall.PtraceSyscall
+		}
 		// ESRCH: it may have been killed.
-		if err := syscall.PtraceSyscall(at, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := resume(at, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("go on: %w", err)
 		}
 		for {
-			// its group, so that nobody else's children are reaped
-			pid, err := syscall.Wait4(-t.leader, &status, syscall.WALL, nil)
+			pid, err := syscall.Wait4(-1, &status, syscall.WALL|noThread, nil)
 			if errors.Is(err, syscall.EINTR) {
 				continue
 			}
@@ -157,6 +170,9 @@ func (t *tracer) follow() error {
 			delete(t.threads, pid)
 			if pid == t.leader {
 				t.out.Killed, t.out.Code = status.Signaled(), status.ExitStatus()
+				for left := range t.threads {
+					_ = syscall.Kill(left, syscall.SIGKILL)
+				}
 			}
 		}
 		signal = t.stopped(at, status)
@@ -168,10 +184,17 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) int {
 	th := t.threads[pid]
 	switch sig := status.StopSignal(); {
 	case th == nil: // its first stop, which nobody sent
-		t.threads[pid] = &thread{}
+		t.threads[pid] = &thread{other: !t.ours(pid)}
 		return 0
 	case sig == sysTrap:
-		t.call(pid, th)
+		t.end(pid, th)
+		return 0
+	case status.TrapCause() == stopFilter && !th.other:
+		var regs syscall.PtraceRegs
+		if syscall.PtraceGetRegs(pid, &regs) == nil { // it fails if the thread was killed meanwhile
+			t.begin(pid, th, &regs)
+			th.calling = th.spoil || th.kill || th.syncs != ""
+		}
 		return 0
 	case status.TrapCause() > 0 || sig == syscall.SIGTRAP:
 		return 0
@@ -180,31 +203,30 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) int {
 	}
 }
 
-// call handles the beginning or the end of a system call. At the beginning, the register of the result has ENOSYS.
-func (t *tracer) call(pid int, th *thread) {
+// ours reports whether a thread is one of the command, and not of a process that it has started.
+func (t *tracer) ours(pid int) bool {
+	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", t.leader, pid))
+	return err == nil
+}
+
+// end handles the end of a system call.
+func (t *tracer) end(pid int, th *thread) {
 	var regs syscall.PtraceRegs
 	if syscall.PtraceGetRegs(pid, &regs) != nil { // killed meanwhile
 		return
 	}
-	noCall := ^uint64(syscall.ENOSYS) + 1
-	switch {
-	case th.calling:
-		th.calling = false
-		if th.syncs != "" && regs.Rax == 0 && t.powerErr == nil {
-			t.powerErr = t.power.sync(th.syncs)
-		}
-		th.syncs = ""
-		if th.spoil {
-			th.spoil = false
-			regs.Rax = -uint64(th.result)
-			_ = syscall.PtraceSetRegs(pid, &regs) // it fails only if the thread is gone
-		}
-		if th.kill {
-			_ = syscall.Kill(t.leader, syscall.SIGKILL)
-		}
-	case regs.Rax == noCall: // the beginning; the end of the call that made this thread or program is passed over
-		th.calling = true
-		t.begin(pid, th, &regs)
+	th.calling = false
+	if th.syncs != "" && regs.Rax == 0 && t.powerErr == nil {
+		t.powerErr = t.power.sync(th.syncs)
+	}
+	th.syncs = ""
+	if th.spoil {
+		th.spoil = false
+		regs.Rax = -uint64(th.result)
+		_ = syscall.PtraceSetRegs(pid, &regs) // it fails only if the thread is gone
+	}
+	if th.kill {
+		_ = syscall.Kill(t.leader, syscall.SIGKILL)
 	}
 }
 
