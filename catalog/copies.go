@@ -144,7 +144,8 @@ func findCopies(tools []settledTool, params *parameterNames) []copied {
 
 // nearCopies returns the pairs of tools of different servers whose descriptions and parameters are nearly the same, the
 // one with the lower index as the original. Its time grows with the tools alone: tools are only compared if their
-// sketches have a row in common, and with maxPerRow of these. Rows are kept only of tools that others are compared with.
+// sketches have a row in common, and with maxPerRow of these. It keeps the rows of those tools alone that others are
+// compared with.
 func nearCopies(tools []settledTool, known *parameterNames) []copied {
 	const atOnce = 4096
 	var out []copied
@@ -206,7 +207,7 @@ func (t *describedTool) meet(byRow map[uint64][]*describedTool, tools []settledT
 
 // enter adds the tool to those that later ones are compared with, unless there are enough.
 func (t *describedTool) enter(byRow map[uint64][]*describedTool) {
-	var kept *describedTool // a copy, so that the others of its part can be given back
+	var kept *describedTool // a copy: a pointer into the part would keep all tools of it in memory
 	for _, row := range t.sketch() {
 		if len(byRow[row]) < maxPerRow {
 			if kept == nil {

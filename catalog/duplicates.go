@@ -22,8 +22,8 @@ const (
 	leastStem   = 3 // letters that stay of a name without its server's
 )
 
-// comparedTool is a tool prepared for comparison. There is one for nearly each tool of a large catalogue, so that it is
-// small. What is read on first use may be asked for on several goroutines.
+// comparedTool is a tool prepared for comparison. A large catalogue needs one for nearly every tool, so it is kept
+// small. params and copied are safe for concurrent use.
 type comparedTool struct {
 	tool    *tool.Tool
 	hash    *tool.Hash
@@ -55,7 +55,7 @@ func (a *comparedTool) copied() store.TextHash {
 // duplicateFinder finds out which tools are one, from the words of those that may be.
 type duplicateFinder struct {
 	tools  []*tool.Tool
-	shared map[string]string // names that more than one server has, each by itself, so that all have the same string
+	shared map[string]string // names that more than one server has; each maps to the one copy that all tools share
 	twins  []*comparedTool   // nil at the index of tools that nothing can be a duplicate of, which are most
 	words  wordNumbers
 	params *parameterNames
@@ -78,7 +78,8 @@ func (f *duplicateFinder) isShared(name string) bool {
 	return ok
 }
 
-// note takes the words of a tool's description, and its content hash, which must not change.
+// note takes the words of a tool's description, and its content hash. It keeps the pointer, so the hash must not
+// change.
 func (f *duplicateFinder) note(i int, hash *tool.Hash, text []index.Term) {
 	t := f.tools[i]
 	var names []string
@@ -240,8 +241,8 @@ func (f *duplicateFinder) copiedServers() map[pair]bool {
 	return kin
 }
 
-// sameBefore appends to servers, which is empty, the other ones that have this tool, among the tools of byName before
-// it.
+// sameBefore returns the other servers that have this tool, among the tools of byName before it. It uses the memory of
+// servers, which is empty.
 func (t *comparedTool) sameBefore(servers []string, byName map[string][]*comparedTool) []string {
 	for _, k := range t.names {
 		for _, other := range byName[k] {
@@ -269,7 +270,7 @@ func (f *duplicateFinder) findGroup(t *comparedTool, heads map[string][]*compare
 	return nil
 }
 
-// sharedNames returns the names that more than one server has, each by itself.
+// sharedNames returns the names that more than one server has. Each maps to itself: see duplicateFinder.
 func sharedNames(tools []*tool.Tool) map[string]string {
 	server := make(map[string]string, len(tools))
 	shared := map[string]string{}

@@ -160,8 +160,8 @@ func ids(set *tool.Set) []tool.ID {
 	return out
 }
 
-// diff tells how two values differ; nil and empty are equal. It asks cmp only about values that differ, since cmp takes
-// most of the time of a test that compares thousands of tools.
+// diff returns how two values differ, "" if they do not; nil and empty are equal. It compares with reflect first: with
+// cmp alone, a test that compares thousands of tools would spend most of its time there.
 func diff(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

@@ -221,7 +221,8 @@ func openTools(rows []toolRow, texts []byte, servers map[string]string) (storedT
 				bad.Store(true)
 				return
 			}
-			t.Server, t.Name, t.Title, t.Summary = parts[partServer], parts[partName], parts[partTitle], parts[partSummary]
+			t.Server, t.Name = parts[partServer], parts[partName]
+			t.Title, t.Summary = parts[partTitle], parts[partSummary]
 			t.Category, t.Deprecated, t.Warning = parts[partCategory], parts[partDeprecated], parts[partWarning]
 			t.Description = parts[partDescription]
 			// Schemas share their bytes with the mapped file, which must not be written to.

@@ -15,7 +15,7 @@ import (
 	"tooldex/tool"
 )
 
-// refusals is a database that counts the writes that it refuses, and those in their turn among them.
+// refusals is a database that counts the writes that it refuses, and how many of these were in their turn.
 type refusals struct {
 	*postgres.Store
 	refused, inTurn *atomic.Int32
@@ -24,13 +24,13 @@ type refusals struct {
 // hasTurn is the key of what Queue adds to a context.
 type hasTurn struct{}
 
-// Queue is that of the database.
+// Queue waits for a turn at the database, and marks the context of a caller that has waited.
 func (c refusals) Queue(ctx context.Context) (context.Context, func()) {
 	queued, leave := c.Store.Queue(ctx)
 	return context.WithValue(queued, hasTurn{}, true), leave
 }
 
-// Write is that of the database.
+// Write writes to the database, and counts refusals.
 func (c refusals) Write(ctx context.Context, b *store.Batch) (uint64, error) {
 	gen, err := c.Store.Write(ctx, b)
 	if errors.Is(err, store.ErrChanged) {
@@ -54,7 +54,8 @@ func TestChangesOfManyProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		c, err := Open(t.Context(), Options{Store: refusals{s, &refused, &inTurn}, Dir: t.TempDir(), indexer: newTextIndex()})
+		o := Options{Store: refusals{s, &refused, &inTurn}, Dir: t.TempDir(), indexer: newTextIndex()}
+		c, err := Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +76,8 @@ func TestChangesOfManyProcesses(t *testing.T) {
 					if w%2 == 0 {
 						_, err = c.EditOverlay(t.Context(), "all", tool.MakeID(name, one), patch)
 					} else {
-						offered.tools = append(offered.tools, &tool.Tool{Server: name, Name: one, Description: "Reads " + one})
+						more := &tool.Tool{Server: name, Name: one, Description: "Reads " + one}
+						offered.tools = append(offered.tools, more)
 						_, err = c.Sync(t.Context(), offered)
 					}
 					if err != nil {
