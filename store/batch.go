@@ -26,7 +26,7 @@ var ErrChanged = errors.New("the store was changed by another process")
 // replace those under the same key; keys that are removed need not exist. Write does not change or keep the batch.
 type Batch struct {
 	// Base, if not zero, is the generation on which the changes were decided. If the file has another by now, nothing
-	// is written and the error wraps ErrChanged, as it does while another has its turn: see [Queuing].
+	// is written and the error wraps ErrChanged. The same happens while another caller has its turn: see [Queuing].
 	Base uint64
 
 	Records []Record

@@ -102,8 +102,8 @@ func (s *Store) changeAll(ctx context.Context, within time.Duration, kinds []kin
 	return before, after, nil
 }
 
-// rollBack ends a transaction, also one whose ctx has ended. It does not wait for long for a server that does not answer:
-// its connection is closed then, and the server undoes the rest.
+// rollBack ends a transaction, also one whose ctx has ended. If the server does not answer within lookTimeout, the
+// connection is closed, and the server rolls the transaction back by itself.
 func rollBack(ctx context.Context, tx pgx.Tx) {
 	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundSilence has a connection end when what was sent on it is not acknowledged for so long. Keepalive does not notice
-// that: it only looks at connections on which nothing is under way.
+// boundSilence returns a control function for net.Dialer. It ends a connection on which sent data is not acknowledged
+// for so long. Keepalive alone would not, because it only probes connections on which no data is under way.
 func boundSilence(silence time.Duration) func(network, address string, c syscall.RawConn) error {
 	return func(network, _ string, c syscall.RawConn) error {
 		if !strings.HasPrefix(network, "tcp") {

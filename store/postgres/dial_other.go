@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// boundSilence does nothing: only Linux can bound for how long what was sent is not acknowledged.
+// boundSilence does nothing: only Linux has a timeout for sent data that is not acknowledged.
 func boundSilence(time.Duration) func(network, address string, c syscall.RawConn) error { return nil }

@@ -51,7 +51,7 @@ func (s *Store) own(ctx context.Context) error {
 	}
 	conn := pooled.Hijack() // the lock belongs to the session
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	// A process that is stopped must not stay the owner, as one on a machine that vanishes does not (prepareSession).
+	// A process that is stopped must not stay the owner. prepareSession ends the sessions of machines that vanish.
 	_, err = conn.Exec(ctx, `SELECT set_config('idle_session_timeout', $1, false)`, frozenTimeout.String())
 	for ; err == nil && ctx.Err() == nil; wait(ctx, claimInterval) {
 		err = s.look(ctx, func(ctx context.Context) error { return s.tryOwn(ctx, conn) })

@@ -12,11 +12,11 @@ import (
 	"tooldex/tool"
 )
 
-// mostQueued bounds how long a change waits for its turn. It is longer than the server lets a process that has vanished
-// keep its own.
+// mostQueued bounds how long a change waits for its turn. It is longer than mostSilence, after which the server ends
+// the turn of a process that has vanished.
 const mostQueued = 15 * time.Second
 
-// queueLock is the key of the advisory lock of the tenant's queue. Its seed is not that of the owner's lock.
+// queueLock is the key of the advisory lock of the tenant's queue. The lock of the owner has another seed.
 const queueLock = `hashtextextended('tooldex ' || current_setting('tooldex.tenant'), 1)`
 
 var _ store.Queuing = (*Store)(nil)
@@ -24,12 +24,12 @@ var _ store.Queuing = (*Store)(nil)
 // turnOf is the key of the turn at a Store in a context.
 type turnOf struct{ s *Store }
 
-// turn is the right to change the catalogue before all others. A session holds it as an advisory lock, which the server
-// gives to those who wait in their order, and releases when the session ends. One goroutine uses a turn at a time.
+// turn is the right to change the catalogue before all others. A session holds it as an advisory lock. The server gives
+// the lock to waiting sessions in their order, and releases it when a session ends. Only one goroutine may use a turn.
 type turn struct {
 	s       *Store
-	entered bool          // it has taken s.entrance
-	conn    *pgxpool.Conn // holds the lock; nil if nothing does
+	entered bool          // it occupies s.entrance
+	conn    *pgxpool.Conn // holds the lock; nil for a turn without one, which competes with other changes
 }
 
 // Queue implements [store.Queuing].
@@ -51,12 +51,12 @@ func (s *Store) Queue(ctx context.Context) (queued context.Context, leave func()
 	}
 }
 
-// take waits for the lock. Without it, the turn is one to compete as before.
+// take waits for the lock. If it does not get it, conn stays nil.
 func (t *turn) take(ctx context.Context) {
 	if t.s.pool.Stat().MaxConns() < 2 { // the change needs a connection beside that of the lock
 		return
 	}
-	// The server ends the wait for the lock, which keeps the session.
+	// Longer than the server lets a session wait for the lock: if ctx ended first, pgx would close the connection.
 	ctx, cancel := context.WithTimeout(ctx, mostQueued+lookTimeout)
 	defer cancel()
 	if !t.entered {
@@ -77,11 +77,12 @@ func (t *turn) take(ctx context.Context) {
 	}
 }
 
-// lockQueue takes the lock for the session, which the server ends when it stays idle: its process has vanished then, or
-// takes too long for others to wait.
+// lockQueue takes the lock for the session. The server ends the session if it stays idle for mostSilence, because its
+// process has vanished, or takes longer than others should wait.
 func lockQueue(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), set_config('idle_session_timeout',
-		least(nullif(setting::bigint, 0), $2::bigint)::text, false) FROM pg_settings WHERE name = 'idle_session_timeout'`,
+	_, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false),
+		set_config('idle_session_timeout', least(nullif(setting::bigint, 0), $2::bigint)::text, false)
+		FROM pg_settings WHERE name = 'idle_session_timeout'`,
 		strconv.FormatInt(mostQueued.Milliseconds(), 10), mostSilence.Milliseconds())
 	if err == nil {
 		_, err = conn.Exec(ctx, `SELECT pg_advisory_lock(`+queueLock+`)`)
@@ -89,8 +90,8 @@ func lockQueue(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// release gives the lock back, and the connection to the pool. A connection that cannot say that it has none is closed,
-// which has the server release it.
+// release gives the lock back, and the connection to the pool. If the server does not confirm that, release closes the
+// connection, so that the server frees the lock when it notices.
 func (t *turn) release(ctx context.Context) {
 	if t.conn == nil {
 		return
@@ -106,8 +107,8 @@ func (t *turn) release(ctx context.Context) {
 	t.conn = nil
 }
 
-// yield refuses a change in tx while another has its turn, unless ctx is that of one that has waited for its own. The
-// lock, which those without a turn share, keeps turns from beginning before tx ends.
+// yield refuses a change in tx while another caller has its turn, unless ctx has a turn itself. A change without a turn
+// shares the lock with others of its kind, so that no turn begins before tx ends.
 func (s *Store) yield(ctx context.Context, tx pgx.Tx) error {
 	if _, ok := ctx.Value(turnOf{s}).(*turn); ok {
 		return nil

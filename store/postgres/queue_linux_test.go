@@ -68,8 +68,8 @@ func overlay(t *testing.T, s *Store, name string) *store.Batch {
 	return &store.Batch{Base: gen, Overlays: map[string][]byte{name: nil}}
 }
 
-// TestHolderVanishes kills and stops processes that have the turn. Until then, a change without a turn is refused, and
-// reads and other tenants are not; afterwards, who waits gets the turn.
+// TestHolderVanishes kills and stops processes that have the turn. Before that, a change without a turn is refused, but
+// no read, and no change of another tenant. Afterwards, a process that waits gets the turn.
 func TestHolderVanishes(t *testing.T) {
 	server := pgtest.Start(t)
 	s, other := open(t, server.URL("t")), open(t, server.URL("other"))
@@ -131,8 +131,8 @@ func TestTurnIsLost(t *testing.T) {
 	}
 }
 
-// TestQueueGivesUp has a caller whose time ends while another has the turn, and one whose address permits one
-// connection: they go on without a turn, and nothing stays locked.
+// TestQueueGivesUp has callers whose time ends while another has the turn, and one whose address permits one connection
+// only. They go on without a turn, and nothing stays locked.
 func TestQueueGivesUp(t *testing.T) {
 	server := pgtest.Start(t)
 	a, b := open(t, server.URL("t")), open(t, server.URL("t"))

@@ -18,8 +18,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestVanishedInChange cuts a process off in the middle of a change, which has locked the tenant. The server ends its
-// session, so that another can change something soon, and what was half done is undone.
+// TestVanishedInChange cuts a process off in the middle of a change that has locked the tenant. The server ends its
+// session and undoes its change, so that another process can soon change something.
 func TestVanishedInChange(t *testing.T) {
 	// All of 127.0.0.0/8 is this machine: other tests have other addresses.
 	own := fmt.Sprintf("127.83.%d.%d", os.Getpid()>>8&255, os.Getpid()&255)
@@ -27,7 +27,8 @@ func TestVanishedInChange(t *testing.T) {
 	cut := make(chan struct{})
 	address := cutProxy(t, own+":5432", cut)
 	// The server waits for a second, in place of mostSilence.
-	vanishes := open(t, "postgres://tooldex@"+address+"/tooldex?sslmode=disable&tenant=t&idle_in_transaction_session_timeout=1000")
+	vanishes := open(t, "postgres://tooldex@"+address+
+		"/tooldex?sslmode=disable&tenant=t&idle_in_transaction_session_timeout=1000")
 	other := open(t, database.URL("t"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
@@ -60,7 +61,7 @@ func TestVanishedInChange(t *testing.T) {
 	}
 }
 
-// cutProxy passes bytes on to an address until cut is closed; then it takes what comes, and nothing leaves it.
+// cutProxy passes bytes on to an address, and back, until cut is closed. Then it reads on and drops what it reads.
 func cutProxy(t *testing.T, to string, cut <-chan struct{}) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +89,7 @@ func cutProxy(t *testing.T, to string, cut <-chan struct{}) string {
 				_, err = to.Write(b[:n])
 			}
 			if err != nil {
-				_ = to.Close() // the other side learns of it
+				_ = to.Close() // the other side notices the end
 				return
 			}
 		}

@@ -28,7 +28,7 @@ const (
 	lookTimeout    = 5 * time.Second
 	workTimeout    = 10 * time.Minute
 	commitTimeout  = 30 * time.Second
-	mostSilence    = 10 * time.Second // of the other side, after which it is gone
+	mostSilence    = 10 * time.Second // after which the other side of a connection is taken for gone
 )
 
 // Store is the state of one tenant in a database. It is safe for concurrent use by goroutines, and by any number of
@@ -155,8 +155,8 @@ func parseAddress(address string) (*pgxpool.Config, string, error) {
 		Control:         boundSilence(mostSilence),
 	}
 	c.ConnConfig.DialFunc = dial.DialContext
-	// A connection may have died with the server since its last use. By default the pool only asks those that were idle for
-	// a second, and right after a restart the first uses would fail though the database is back.
+	// A connection may have died with the server since its last use. By default the pool pings only those that were
+	// idle for a second, so that the first uses after a quick restart would fail though the database is back.
 	c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true }
 	c.ConnConfig.RuntimeParams["search_path"] = schema
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
@@ -166,16 +166,17 @@ func parseAddress(address string) (*pgxpool.Config, string, error) {
 }
 
 // prepareSession names the tenant of a connection. It also has commits wait for the disk where the server's settings
-// would not: what is acknowledged must be durable, and on a standby where the server has a synchronous one. And it has
-// the server end the session of a process that vanishes: in the middle of a change, that would keep the tenant locked,
-// and nobody could change anything.
+// would not: what is acknowledged must be durable, and on a standby where the server has a synchronous one. Last, the
+// server is to end the session of a process that vanishes. In the middle of a change, such a session would keep its
+// tenant locked.
 func prepareSession(ctx context.Context, conn *pgx.Conn, tenant string) error {
 	_, err := conn.Exec(ctx, `SELECT set_config('tooldex.tenant', $1, false), set_config('synchronous_commit',
 		CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
 		ELSE current_setting('synchronous_commit') END, false), set_config('idle_in_transaction_session_timeout',
 		CASE WHEN current_setting('idle_in_transaction_session_timeout') = '0' THEN $2
-		ELSE current_setting('idle_in_transaction_session_timeout') END, false), set_config('tcp_keepalives_idle', '5', false),
-		set_config('tcp_keepalives_interval', '1', false), set_config('tcp_keepalives_count', '5', false)`,
+		ELSE current_setting('idle_in_transaction_session_timeout') END, false),
+		set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '1', false),
+		set_config('tcp_keepalives_count', '5', false)`,
 		tenant, strconv.FormatInt(mostSilence.Milliseconds(), 10))
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"tooldex/store"
 )
 
-// testTurns has writers of several processes count in one overlay, each change decided on what is stored. No count is
-// lost. Where the backend has turns, nobody is refused again after it has waited for its own.
+// testTurns has writers of several processes count in one overlay. Each change is decided on what is stored, and no
+// count is lost. If the backend has turns, no change is refused in its turn.
 func testTurns(t *testing.T, open Opener) {
 	const backends, writers, each = 3, 4, 20
 	var all sync.WaitGroup
