@@ -46,7 +46,7 @@ func restoreNameTable(lists [][]uint32, n int, key func(dst []byte, i int) []byt
 }
 
 // slotOf returns the slot of a hash, or the free one where it belongs. The lists may come from a file that the disk has
-// spoilt, so that no number in them is relied on.
+// spoilt, so slotOf and find check every number in them, and visit no more slots or tools than there are.
 func (t *nameTable) slotOf(hash uint32) int {
 	mask := len(t.slots) - 1
 	slot := int(hash) & mask

@@ -8,8 +8,8 @@ import (
 // numNameLists is how many lists the tables of a set's names have.
 const numNameLists = 9
 
-// NameLists returns the lists of the tables that find tools by name, for RestoreSet. Making them takes about as long as
-// making the names. They share memory with the set and must not be changed.
+// NameLists returns the lists of the tables that find tools by name, for RestoreSet. It takes about as long as making
+// the names. The lists share memory with the set and must not be changed.
 func (s *Set) NameLists() [numNameLists][]uint32 {
 	if s.lazy == nil {
 		return [numNameLists][]uint32{}
@@ -32,9 +32,10 @@ func (s *Set) Held() iter.Seq2[*Tool, string] {
 	}
 }
 
-// RestoreSet returns a set without making what it was stored with. Tools are those that it has and holds, sorted by ID;
-// exposed has their names at the same index, and held why those are held that are. Lists are those of NameLists, which
-// the set keeps and which must not change. It returns false if they are not those of a set of as many tools.
+// RestoreSet returns a set from what was stored of it, without making its names again. Tools has all tools of the set,
+// those that it holds among them, sorted by ID. Exposed has their names at the same index, and held the reason of each
+// tool that is held. Lists are those of NameLists; the set keeps them, so they must not change. RestoreSet returns
+// false if the lists are not those of a set of as many tools.
 func RestoreSet(tools []*Tool, exposed []string, held map[*Tool]string, lists [numNameLists][]uint32) (*Set, bool) {
 	s := newSet(tools, exposed)
 	if len(held) > 0 {

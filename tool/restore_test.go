@@ -19,7 +19,8 @@ func TestRestoreSet(t *testing.T) {
 		t.Errorf("held are %v, want %v", a, b)
 	}
 	for _, one := range known {
-		for _, name := range []string{string(one.ID()), set.Exposed(one.ID()), one.Name, "mcp__" + one.Server + "__" + one.Name} {
+		plain := "mcp__" + one.Server + "__" + one.Name
+		for _, name := range []string{string(one.ID()), set.Exposed(one.ID()), one.Name, plain} {
 			if a, b := got.Spelled(name), set.Spelled(name); !slices.Equal(a, b) {
 				t.Errorf("%s is at %v, want %v", name, a, b)
 			}
@@ -37,8 +38,8 @@ func TestRestoreSet(t *testing.T) {
 	}
 }
 
-// TestRestoreSpoilt asks sets for names whose lists the disk has spoilt: whatever is found is in the set, and nothing
-// runs for ever.
+// TestRestoreSpoilt looks for names in sets whose lists the disk has spoilt. What is found is in the set, and every
+// search ends.
 func TestRestoreSpoilt(t *testing.T) {
 	set, known, exposed, held := restorable()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -18,17 +18,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TB is what servers need of a test. A program that is no test has a type of its own for it.
+// TB is the part of [testing.TB] that servers need. A program that is no test can implement it.
 type TB interface {
-	// Helper, Cleanup, Fatal, Fatalf and Skip are those of [testing.TB]; the last three do not return.
+	// Helper marks the function that calls it as a helper of the test.
 	Helper()
-	// Cleanup has a function called in the end.
+	// Cleanup has a function called at the end.
 	Cleanup(end func())
-	// Fatal ends the test.
+	// Fatal ends the test as failed, and does not return.
 	Fatal(args ...any)
-	// Fatalf ends the test.
+	// Fatalf is Fatal with a format.
 	Fatalf(format string, args ...any)
-	// Skip ends the test, which cannot run here.
+	// Skip ends the test where PostgreSQL is not installed, and does not return.
 	Skip(args ...any)
 }
 
@@ -165,7 +165,8 @@ func (s *Server) Restart() {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses="+s.o.Listen, "-c", "max_connections=200")
+		s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses="+s.o.Listen,
+			"-c", "max_connections=200")
 		s.cmd.Stdout, s.cmd.Stderr = out, out
 		if err := s.cmd.Start(); err != nil {
 			s.t.Fatal(err)

@@ -24,8 +24,8 @@ func (s *Server) StandbyWith(o Options) *Server {
 	return out
 }
 
-// Rejoin kills a server if it runs, and makes it a standby of s, as Standby does: what it had is lost, and its address
-// stays.
+// Rejoin kills a server if it runs, and makes it a standby of s, as Standby does. It loses its data and keeps its
+// address.
 func (s *Server) Rejoin(old *Server) {
 	s.t.Helper()
 	old.Kill()
@@ -35,7 +35,7 @@ func (s *Server) Rejoin(old *Server) {
 	s.fill(old)
 }
 
-// fill copies s to a server without data, starts that as a standby and waits until commits wait for it.
+// fill copies s to a server without data, starts that server as a standby, and returns when commits wait for it.
 func (s *Server) fill(out *Server) {
 	s.t.Helper()
 	out.run("pg_basebackup", "-h", s.dir, "-U", "postgres", "-D", out.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync")
