@@ -93,8 +93,8 @@ type Options struct {
 	// a function that is called when the request has ended. Stream says that it may stay open until a side ends it. The
 	// context is that of the request. Nil means that this Server answers all requests.
 	ServerFor func(ctx context.Context, view access.View, stream bool) (s *Server, done func(), err error)
-	// Card is the name under which a server card describes the service to everybody, such as com.example/tools; ""
-	// means that there is none.
+	// Card is the name under which a server card describes the service to everybody, such as com.example/tools; "" for
+	// no card.
 	Card string
 	// Resource describes the service to authorization servers; nil means that their tokens are not accepted.
 	Resource *Resource

@@ -233,8 +233,8 @@ func (s *Server) getTool(c echo.Context) error {
 	return writeJSON(c, page)
 }
 
-// writeResult answers with the result of a call. The middleware that compresses keeps what is written first, until it
-// is worth to compress, in buffers that stay; so that is little.
+// writeResult answers with the result of a call. The middleware that compresses buffers what is written until there is
+// enough to compress, and keeps its buffers. So the first part that is written is small.
 func writeResult(c echo.Context, raw json.RawMessage) error {
 	if !strings.Contains(c.Request().Header.Get(echo.HeaderAcceptEncoding), "gzip") {
 		return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, raw)

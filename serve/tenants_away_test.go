@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestTenantsWithoutDatabase kills the database right after a tenant was first opened. That tenant is still searched.
-// One that was never opened is answered for with 503 and Retry-After, and nothing of another is in the answer. When the
-// database is back, both are.
+// TestTenantsWithoutDatabase kills the database right after a tenant was first opened. That tenant can still be
+// searched. A search of one that was never opened gets 503 with Retry-After, and nothing of another tenant. When the
+// database is back, both can be searched.
 func TestTenantsWithoutDatabase(t *testing.T) {
 	w := newTenantWorld(t, 2, 2)
 	w.serve()
@@ -17,7 +17,7 @@ func TestTenantsWithoutDatabase(t *testing.T) {
 	search := func(h *holder) (status int, answer string) {
 		status, answer = h.request(http.MethodGet, "/search?q=read+a+note", "")
 		if leaks := h.foreign("", answer); len(leaks) > 0 {
-			t.Errorf("tenant %d is told of %v: %s", h.tenant, leaks, answer)
+			t.Errorf("tenant %d gets %v of others: %s", h.tenant, leaks, answer)
 		}
 		return status, answer
 	}
@@ -26,11 +26,11 @@ func TestTenantsWithoutDatabase(t *testing.T) {
 		return status == http.StatusOK && strings.Contains(answer, h.mark)
 	}
 	if !found(opened) {
-		t.Fatal("the tenant is not searched")
+		t.Fatal("the tenant cannot be searched")
 	}
 	w.database.Kill()
 	if !found(opened) {
-		t.Error("a tenant that was opened is not searched without the database")
+		t.Error("a tenant that was opened cannot be searched without the database")
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/search?q=read+a+note", nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestTenantsWithoutDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = res.Body.Close() // the head says it
+	_ = res.Body.Close() // status and headers are enough
 	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
 		t.Errorf("a tenant that was never opened: %s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 	}
@@ -50,10 +50,11 @@ func TestTenantsWithoutDatabase(t *testing.T) {
 	w.database.Restart()
 	for limit := time.Now().Add(30 * time.Second); !found(opened) || !found(never); {
 		if time.Now().After(limit) {
-			t.Fatal("a tenant is not searched though the database is back")
+			t.Fatal("a tenant cannot be searched though the database is back")
 		}
 	}
-	status, answer := opened.request(http.MethodPut, "/api/tools/preferences?profile="+opened.profile, `{"maxTools": 5}`)
+	preferences := "/api/tools/preferences?profile=" + opened.profile
+	status, answer := opened.request(http.MethodPut, preferences, `{"maxTools": 5}`)
 	if status != http.StatusOK {
 		t.Errorf("a change when the database is back: %d %s", status, answer)
 	}

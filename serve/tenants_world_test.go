@@ -62,7 +62,7 @@ type holder struct {
 	tools    []*tool.Tool // of the tenant
 	client   *http.Client
 	requests int             // over HTTP
-	asked    map[string]bool // the marks in all that the holder asked, which its own audit log may tell
+	asked    map[string]bool // the marks in all that the holder asked, which may be in its own audit log
 }
 
 // RoundTrip implements http.RoundTripper: it adds the token.
@@ -331,7 +331,7 @@ func (h *holder) connect() *mcp.ClientSession {
 	return session
 }
 
-// remember keeps the marks in a request.
+// remember keeps the marks that are in a request.
 func (h *holder) remember(request string) {
 	for _, mark := range tenantMark.FindAllString(request, -1) {
 		h.asked[mark] = true
