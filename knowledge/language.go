@@ -19,9 +19,8 @@ var latinLanguages = []string{
 //go:embed function_words.txt
 var functionWordsText string
 
-// functionWords are the words of a language that carry no meaning in a request, such as articles, prepositions and
-// pronouns. They also identify languages in Latin script. Words that the lexicon has with a meaning of their own are
-// not among them.
+// functionWords returns, by language, the words that carry no meaning in a request, such as articles, prepositions and
+// pronouns. They also help to recognise the language. Words that the lexicon translates are not among them.
 var functionWords = sync.OnceValue(func() map[string]wordSet {
 	sets := map[string]wordSet{}
 	var set wordSet
@@ -42,9 +41,24 @@ type wordSet struct{ spelled, folded map[string]bool }
 
 // ownLetters are the letters beyond a to z that words of a language in Latin script have.
 var ownLetters = map[string]string{
-	"cs": "áčďéěíňóřšťúůýž", "da": "åæéø", "de": "äöüß", "es": "áéíñóúü", "fi": "äåö", "fr": "àâæçèéêëîïôœùûüÿ",
-	"hr": "čćđšž", "hu": "áéíóöőúüű", "id": "", "it": "àèéìíòóùú", "nb": "åæéòøô", "nl": "áéèëïíóöüú", "pl": "ąćęłńóśźż",
-	"pt": "áâãàçéêíóôõúü", "ro": "ăâîșşțţ", "sk": "áäčďéíĺľňóôŕšťúýž", "sv": "äåéö", "tr": "çğıöşüâîû",
+	"cs": "áčďéěíňóřšťúůýž",
+	"da": "åæéø",
+	"de": "äöüß",
+	"es": "áéíñóúü",
+	"fi": "äåö",
+	"fr": "àâæçèéêëîïôœùûüÿ",
+	"hr": "čćđšž",
+	"hu": "áéíóöőúüű",
+	"id": "",
+	"it": "àèéìíòóùú",
+	"nb": "åæéòøô",
+	"nl": "áéèëïíóöüú",
+	"pl": "ąćęłńóśźż",
+	"pt": "áâãàçéêíóôõúü",
+	"ro": "ăâîșşțţ",
+	"sk": "áäčďéíĺľňóôŕšťúýž",
+	"sv": "äåéö",
+	"tr": "çğıöşüâîû",
 	"vi": "àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ",
 }
 
@@ -52,8 +66,8 @@ var ownLetters = map[string]string{
 // and that the language has, or with half of its words.
 const minForeign = 2
 
-// languagesOf returns the languages that the script of text suggests; nil means Latin script. Of Chinese and Japanese
-// the likelier is the first.
+// languagesOf returns the languages that are written in the script of text; nil for Latin script. Of Chinese and
+// Japanese the likelier comes first.
 func languagesOf(text string) []string {
 	var kana, han bool
 	for _, r := range text {
@@ -94,10 +108,10 @@ const (
 	weighShared   = 1.5 // a function word of the language that is an English word, too
 	weighStop     = .5  // a function word of the language and of English
 	weighKnown    = 1.  // a word that the lexicon has for the language
-	weighLetters  = 1.5 // a word with letters that the language has and English has not
-	weighStrange  = -2. // a word with letters that the language has not
-	weighArticle  = 3.  // against it: a function word that only English has
-	weighEnglish  = .5  // against it: another English word, since names and terms are English in any language
+	weighLetters  = 1.5 // a word with letters of the language that English does not have
+	weighStrange  = -2. // a word with letters that the language does not have
+	weighArticle  = 3.  // against the language: a function word of English alone
+	weighEnglish  = .5  // against the language: another English word; few, since all languages use English names
 )
 
 // A lexWord is a word of a request in lower case.
@@ -105,16 +119,17 @@ type lexWord struct {
 	spelled string // as it was written; "" if nothing in the request has a mark
 	text    string // without marks
 	capital bool   // it began with a capital
-	first   bool   // it is the first of the request
+	first   bool   // of the request
 }
 
-// isName reports whether a word is taken for a name, which belongs to no language. German has capitals for all nouns.
+// isName reports whether a word is taken for a name, which is no evidence for a language. In German all nouns have
+// capitals.
 func (w lexWord) isName(lang string) bool { return w.capital && !w.first && lang != "de" }
 
 // longestSuffix is how many letters a suffix behind the apostrophe of a name has, as in Tom's or Ankara'nın.
 const longestSuffix = 3
 
-// lexWords returns the words of a request that may be words of a language: no numbers, no names with digits, no
+// lexWords returns the words of a request, except for those that belong to no language: numbers, names with digits, and
 // suffixes of names.
 func lexWords(text string) []lexWord {
 	marked := !isASCII(text)
@@ -149,7 +164,8 @@ func lexWords(text string) []lexWord {
 	return words
 }
 
-// spell returns a word in lower case with its marks, except for those that writers of Cyrillic and Arabic leave out.
+// spell returns a word in lower case with its marks. It leaves out those of Cyrillic and Arabic that people often do
+// not write.
 func spell(word string) string {
 	return strings.Map(func(r rune) rune {
 		if f, ok := letterForms[r]; ok && !unicode.Is(unicode.Latin, r) {
@@ -159,7 +175,7 @@ func spell(word string) string {
 	}, strings.ToLower(norm.NFC.String(word)))
 }
 
-// contractions are the letters that stand alone in English, or behind an apostrophe.
+// contractions are the letters that English writes alone (a, I) or behind an apostrophe.
 const contractions = "aidmst"
 
 // isASCII reports whether text is in ASCII.
@@ -172,8 +188,8 @@ func isASCII(text string) bool {
 	return true
 }
 
-// isFunctionWord reports whether w is a function word of a language. Where people leave out all marks, a word that the
-// lexicon has is none if marks distinguish the two.
+// isFunctionWord reports whether w is a function word of a language. In a request without any marks, w may stand for a
+// function word with marks, unless the lexicon has w as another word.
 func (b *Base) isFunctionWord(lang string, w lexWord) bool {
 	set := functionWords()[lang]
 	if w.spelled != "" {
@@ -186,9 +202,10 @@ func (b *Base) isFunctionWord(lang string, w lexWord) bool {
 	return known < len(w.text)
 }
 
-// latinLanguage returns the language of a request in Latin script, or "" for English.
+// latinLanguage returns the language of a request in Latin script, or "" for English. A language needs enough words
+// that are not English (minForeign), and more evidence than English and the other languages have.
 func (b *Base) latinLanguage(words []lexWord) string {
-	english := make([]float64, len(words)) // how much each word speaks for English
+	english := make([]float64, len(words)) // how much each word is evidence for English
 	strange, marked := 0, false
 	for i, w := range words {
 		common := len(w.text) == 1 || b.isCommon(b.stemWord(w.text))
@@ -222,8 +239,9 @@ func (b *Base) latinLanguage(words []lexWord) string {
 	return best
 }
 
-// evidenceFor returns how much words speak for a language and against English, and how many that are not English it
-// has; 0 and 0 if there are none. English words are looked up last, because most languages have none of the others.
+// evidenceFor returns how much words are evidence for a language and against English, and how many of the language's
+// own words are among them; 0 and 0 if there are none. It looks up English words last, and only if the language has
+// other words of the request: most languages have none.
 func (b *Base) evidenceFor(lang string, words []lexWord, english []float64) (evidence float64, own int) {
 	var room [32]float64
 	known := append(room[:0], make([]float64, len(words))...)
@@ -250,7 +268,8 @@ func (b *Base) evidenceFor(lang string, words []lexWord, english []float64) (evi
 	return evidence, own
 }
 
-// formEvidence returns how much a word is evidence for a language by its letters, and as a function word.
+// formEvidence returns how much a word is evidence for a language by its letters and as a function word. English is how
+// much it is evidence for English.
 func (b *Base) formEvidence(lang string, w lexWord, english float64) float64 {
 	if w.isName(lang) {
 		return 0
@@ -290,8 +309,8 @@ func (b *Base) lexiconEvidence(lang string, w lexWord) float64 {
 	return 0
 }
 
-// misspellingEvidence returns how much words are evidence for a language as misspelt forms of it. It decides only
-// between languages, not against English: rare English words are a letter off a form of some language, too.
+// misspellingEvidence returns how much words are evidence for a language as misspelt forms of it. It is used only to
+// choose among other languages than English: rare English words, too, are a letter off a form of some language.
 func (b *Base) misspellingEvidence(lang string, words []lexWord, english []float64) (evidence float64) {
 	for i, w := range words {
 		if english[i] == 0 && !w.isName(lang) && b.formEvidence(lang, w, 0) == 0 &&

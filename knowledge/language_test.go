@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLanguages recognises the languages of requests that were written to find what people say, one to a line behind
-// its language. Few words may be known to no part of the lexicon; the bounds are near what was measured.
+// TestLanguages recognises the languages of the requests in testdata/languages.txt, which has one a line behind its
+// language. Few of their words may be missing in the lexicon. The bounds are near what was measured.
 func TestLanguages(t *testing.T) {
 	b := builtinBase(t)
 	f, err := os.Open("testdata/languages.txt")
@@ -77,8 +77,7 @@ func TestMarksDistinguish(t *testing.T) {
 	}
 }
 
-// TestFunctionWords holds the file of function words to its form: every language of the lexicon that has spaces, and
-// no word twice.
+// TestFunctionWords requires function words of every language of the lexicon that has spaces, and none of them twice.
 func TestFunctionWords(t *testing.T) {
 	seen, lang := map[string]bool{}, ""
 	for _, word := range strings.Fields(functionWordsText) {

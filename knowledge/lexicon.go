@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// compileLexicon maps the language and stem of a form to English words. Each keeps the ending that was cut off for the
-// stem, so that a word which is itself a form is not taken for an inflection of another, and its spelling where marks
-// alone distinguish it from another form.
+// compileLexicon maps the language and stem of a form to English words. With each word it keeps the ending that was cut
+// off for the stem, so that a word which is itself a form is not taken for an inflection of another. Where only marks
+// distinguish a form from another, it keeps the spelling, too.
 func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	spellings := map[string][]string{}
 	eachForm(entries, func(lang, form, _ string) {
@@ -53,7 +53,8 @@ func eachForm(entries []map[string][]string, do func(lang, form, english string)
 }
 
 // englishFor returns the English words of the forms with exactly this ending, or of all forms of the stem if none has
-// it. Where marks distinguish forms, those that are spelled so win; "" stands for a request without marks.
+// it. Where only marks distinguish forms, it prefers those with this spelling. Spelled is "" for a request without
+// marks.
 func englishFor(value []byte, ending, spelled string) (out []string, exact bool) {
 	var all, same []string
 	for _, v := range splitList(string(value)) {
@@ -90,7 +91,7 @@ func joinLex(lang, form string) string {
 // isUnspaced reports whether a language is written without spaces between words.
 func isUnspaced(lang string) bool { return lang == "zh" || lang == "ja" || lang == "th" }
 
-// isDense reports whether r is a letter of such a language.
+// isDense reports whether r is a letter of a language without spaces.
 func isDense(r rune) bool { return classOf(r) == classIdeograph || unicode.Is(unicode.Thai, r) }
 
 // cutOff is the most characters that lexStem removes.
@@ -132,7 +133,8 @@ func (b *Base) Translate(text string) string {
 	return strings.Join(out, " ")
 }
 
-// likelyLanguages returns the languages that a request with these words may be in, the likeliest first; nil for English.
+// likelyLanguages returns the languages that a request with these words may be in, the likeliest first, or nil for
+// English.
 func (b *Base) likelyLanguages(text string, words []lexWord) []string {
 	if langs := languagesOf(strings.ToLower(text)); langs != nil {
 		if len(langs) > 1 && !isUnspaced(langs[0]) {

@@ -84,8 +84,8 @@ func matchesForm(w string, f []byte, whole bool) bool {
 	return len(w) >= len(f) && (!whole || len(w) == len(f)) && w[:len(f)] == string(f)
 }
 
-// mayBeMisspelt reports whether it is worth to look for what a word of lang, in a request in one of langs, misspells:
-// not where it is a name, or where another of the languages has it as it is.
+// mayBeMisspelt reports whether w may be a misspelt word of lang, in a request in one of langs. A name is not, nor is a
+// word that another of these languages has as it is.
 func (b *Base) mayBeMisspelt(lang string, langs []string, w lexWord) bool {
 	if w.isName(lang) {
 		return false

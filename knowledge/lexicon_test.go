@@ -204,7 +204,9 @@ func TestTranslateNames(t *testing.T) {
 
 func TestTranslateNothing(t *testing.T) {
 	b := builtinBase(t)
-	for _, text := range []string{"", " ", "?!", "123", "😀", "ფაილი", "ፋይል", "\xff\xfe", "x", "zyxglorp", "۱۲۳"} {
+	for _, text := range []string{
+		"", " ", "?!", "123", "😀", "ფაილი", "ፋይል", "\xff\xfe", "x", "zyxglorp", "۱۲۳",
+	} {
 		if got := b.Translate(text); got != "" {
 			t.Errorf("%q gives %q", text, got)
 		}

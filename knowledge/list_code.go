@@ -8,16 +8,18 @@ import (
 	"sync/atomic"
 )
 
-// entry says of an archetype how much a stem adds to its score, and how often its requests and synonyms have the stem.
+// entry is what the list of a stem has for an archetype: how much the stem adds to its score, and how often its
+// requests and synonyms have the stem.
 type entry struct {
 	archetype     int32
 	impact, times uint8
 }
 
-// wordLists holds the list of each stem, coded by classes of their lengths: in a long list, archetypes lie close
-// together and impacts are small. A list begins with its class. An entry is the number of bits of the distance from the
-// archetype before, or 0 at the end; the lower ones of these bits; and the impact with the times. Each list begins at a
-// full byte.
+// wordLists holds the list of each stem in Huffman codes. Lists are divided into classes by their lengths, and each
+// class has codes of its own, because in a long list archetypes lie close together and impacts are small.
+//
+// A list begins at a full byte, with its class. Each entry has the number of bits of the distance from the archetype
+// before, then these bits without the highest, then the impact with the times. The number 0 ends the list.
 type wordLists struct {
 	stems    stringTable // sorted
 	lists    stringTable // of each stem
@@ -126,8 +128,8 @@ func openLists(stems, b []byte) (*wordLists, error) {
 	return l, nil
 }
 
-// impacts returns the archetypes below limit that have a stem, each with the impact in its lowest 8 bits. It keeps them,
-// since requests have many stems in common: all lists together take four bytes an entry.
+// impacts returns the archetypes below limit that have a stem, each with the impact in its lowest 8 bits. It remembers
+// what it returns, since requests have many stems in common. All lists together then take four bytes an entry.
 func (l *wordLists) impacts(stem string, limit int) []uint32 {
 	k, ok := l.stems.indexOf(stem)
 	if !ok {

@@ -49,11 +49,13 @@ func randomLists(r *rand.Rand, n int) [][]entry {
 
 func TestLists(t *testing.T) {
 	for name, lists := range map[string][][]entry{
-		"none":     nil,
-		"empty":    {nil, nil},
-		"one":      {{{0, 0, 0}}},
-		"extremes": {{{0, 255, 255}, {1, 0, manyTimes - 1}, {2, 1, manyTimes}, {1<<31 - 2, 7, 1}}, nil, {{40_000, 1, 2}}},
-		"random":   randomLists(rand.New(rand.NewPCG(3, 4)), 2000),
+		"none":  nil,
+		"empty": {nil, nil},
+		"one":   {{{0, 0, 0}}},
+		"extremes": {
+			{{0, 255, 255}, {1, 0, manyTimes - 1}, {2, 1, manyTimes}, {1<<31 - 2, 7, 1}}, nil, {{40_000, 1, 2}},
+		},
+		"random": randomLists(rand.New(rand.NewPCG(3, 4)), 2000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _, _ := openedLists(t, lists)
@@ -69,13 +71,13 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestListsOfBase wants what is compiled to be what the archetypes say.
+// TestListsOfBase compares the lists of a compiled base with those that were compiled.
 func TestListsOfBase(t *testing.T) {
 	src := smallSource(t)
 	stems, lists := compileLists(src.Archetypes, nil)
 	base := smallBase(t)
 	for k, want := range lists {
-		// The weight depends on the archetypes alone, so that words of the glossary, which have no list, change nothing.
+		// Words of the glossary have empty lists, and weights depend on the archetypes alone.
 		if got := entriesOf(base.lists().of(stems[k])); !slices.Equal(got, want) {
 			t.Errorf("%s has %v, want %v", stems[k], got, want)
 		}

@@ -98,9 +98,10 @@ func (b *Base) addWords(stem string, scores []uint16) {
 // maxWords bounds the stems that are looked up for one text, so that scores do not overflow.
 const maxWords = 256
 
-// isCommon reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do
-// not. Three are several if they lie apart, as those of one kind of server do not, or say the stem often; four always
-// are.
+// isCommon reports whether a stem occurs in several archetypes, as English words do and foreign words in names do not.
+// Each of the first four archetypes gives two points, and one more for each of three reasons: it is not near the one
+// before, it is far from it, or its requests have the stem often. Archetypes of one kind of server are near each other.
+// Four archetypes are always enough.
 func (b *Base) isCommon(stem string) bool {
 	const several, one, near, far, often = 8, 2, 32, 4096, 3
 	var buf [several / one]entry

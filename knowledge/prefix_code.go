@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// prefixCode is a Huffman code as it is read. It is canonical: codes of one length are consecutive, in the order of
-// their symbols, so that the symbols and the lengths of their codes say all.
+// prefixCode is a Huffman code as it is read. It is canonical: the codes of one length are consecutive numbers, in the
+// order of their symbols. So the symbols and the lengths of their codes determine the code.
 type prefixCode struct {
 	symbols []uint32 // in the order of their codes
 	count   []uint32 // of the codes of each length
-	short   []uint32 // by the first bits, as many as shift leaves: the symbol and the length of its code, 0 if it is longer
+	short   []uint32 // by the first 64-shift bits: the symbol and the length of its code, or 0 for a longer code
 	shift   uint8
 }
 
@@ -73,8 +73,8 @@ func readCode(b []byte, limit int, short uint8) (c prefixCode, rest []byte, err 
 	return c, b[n:], nil
 }
 
-// codeOrder returns the places of symbols in the order of their codes, by length and then by symbol, and how many have
-// each length. It returns ok false for lengths that no code has, since there are too few codes of them.
+// codeOrder returns the places of symbols in the order of their codes, by length and then by symbol, and how many codes
+// have each length. It returns ok false for lengths that cannot form a code, since there are not enough short ones.
 func codeOrder(lengths []byte) (order []int, count []uint32, ok bool) {
 	for _, n := range lengths {
 		if n == 0 || n > maxCodeBits {
@@ -125,8 +125,8 @@ func (c *prefixCode) readLong(bits uint64) uint32 {
 	return 0
 }
 
-// readAhead is how many bytes lie behind texts and lists, so that bitsAt needs no checks: a reader that looks for the end
-// after each symbol reads fewer bytes past it, also where the code is damaged.
+// readAhead is how many bytes must follow texts and lists, so that bitsAt needs no checks. A reader that looks for the
+// end after each symbol reads fewer bytes behind it, also where the code is damaged.
 const readAhead = 24
 
 // bitsAt returns 57 bits or more of b from bit at, as the highest. Eight bytes of b must begin there.

@@ -17,7 +17,8 @@ func TestHuffmanLengths(t *testing.T) {
 		{[]int{1, 1}, []byte{1, 1}},
 		{[]int{1, 1, 2, 4, 8}, []byte{4, 4, 3, 2, 1}},
 		{[]int{1, 1, 1, 1}, []byte{2, 2, 2, 2}},
-		{[]int{5, 9, 12, 13, 16, 45}, []byte{4, 4, 3, 3, 3, 1}}, // Cormen et al., Introduction to Algorithms, section 16.3
+		// From Cormen et al., Introduction to Algorithms, section 16.3.
+		{[]int{5, 9, 12, 13, 16, 45}, []byte{4, 4, 3, 3, 3, 1}},
 	} {
 		if got := huffmanLengths(tt.weights); !slices.Equal(got, tt.want) {
 			t.Errorf("%v get codes of %v bits, want %v", tt.weights, got, tt.want)
@@ -61,8 +62,9 @@ func TestPrefixCode(t *testing.T) {
 				w.write(written.codes[s])
 				w.write(bitString{1, 2})
 				bits := bitsAt(append(w.out, make([]byte, readAhead)...), 3)
-				if e := code.read(bits); e>>lengthBits != s || byte(e&lengthMask) != written.codes[s].bits {
-					t.Errorf("symbol %d of %d bits is read as %d of %d", s, written.codes[s].bits, e>>lengthBits, e&lengthMask)
+				e, n := code.read(bits), written.codes[s].bits
+				if e>>lengthBits != s || byte(e&lengthMask) != n {
+					t.Errorf("symbol %d of %d bits is read as %d of %d", s, n, e>>lengthBits, e&lengthMask)
 				}
 			}
 		}

@@ -13,8 +13,8 @@ type archetypes struct {
 	said    *unpacked
 }
 
-// unpackArchetypes returns the archetypes for a model of so many dimensions. Lenders of one model that exist at the same
-// time share them. They take much more memory than the base, so the base does not keep them.
+// unpackArchetypes returns the archetypes for a model of so many dimensions. Lenders of one model share them while any
+// of these lenders exists. The base has only a weak pointer to them, since they take much more memory than itself.
 func (b *Base) unpackArchetypes(dims int) *archetypes {
 	b.unpacking.Lock()
 	defer b.unpacking.Unlock()
@@ -54,7 +54,8 @@ func (b *Base) unpack() *unpacked {
 	times := make([]uint8, 0, n)
 	var buf [64]entry
 	all := string(dict.data) // one copy for all stems
-	// The first pass counts the entries of each archetype, which says where they begin, and the second fills them in.
+	// The first pass counts the entries of each archetype, so that it is known where they begin. The second fills them
+	// in.
 	for k := range s.stems {
 		from, to := dict.bounds(k)
 		s.stems[k] = all[from:to]

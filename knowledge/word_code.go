@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// wordCode is a code of the words of all archetypes' texts. Whole words are symbols, and after each of the commonest
-// words what follows has a Huffman code of its own, since after "pull" comes "request". Any text can be read by itself.
+// wordCode is a code of the words of all archetypes' texts, in which whole words are symbols. The word after one of the
+// commonest words is in a Huffman code of its own, since after "pull" comes "request". Each text can be read by itself.
 type wordCode struct {
 	words stringTable // sorted
 	after []prefixCode
@@ -20,8 +20,8 @@ type wordCode struct {
 	rest  prefixCode
 }
 
-// A code of after has the words that follow often, and an escape, the number of words, for the others: rest has them.
-// The first is for what follows a rarer word, and for the beginning of a text.
+// A code of after has the words that follow often, and an escape for all others, whose codes are in rest. The symbol of
+// the escape is the number of words. The first code is for the beginning of a text, and for what follows a rarer word.
 const (
 	commonWords = 500 // words with a code of their own for what follows
 	oftenAfter  = 5   // times that a word must follow to have a place in it
@@ -75,7 +75,9 @@ func newWordCodes(texts []string) *wordCodes {
 		c.places[w] = uint32(i)
 		c.common = append(c.common, uint32(i))
 	}
-	slices.SortStableFunc(c.common, func(a, b uint32) int { return cmp.Compare(times[c.sorted[b]], times[c.sorted[a]]) })
+	slices.SortStableFunc(c.common, func(a, b uint32) int {
+		return cmp.Compare(times[c.sorted[b]], times[c.sorted[a]])
+	})
 	c.common = c.common[:min(commonWords, len(c.common))]
 	slices.Sort(c.common)
 	following := make([]map[uint32]int, 1+len(c.common))
@@ -102,7 +104,7 @@ func newWordCodes(texts []string) *wordCodes {
 	return c
 }
 
-// escape returns the symbol that says that a word of rest follows.
+// escape returns the symbol that is followed by one of rest.
 func (c *wordCodes) escape() uint32 { return uint32(len(c.sorted)) }
 
 // eachPlace calls f with the places of the words of a text and the code in after that each is written in.
