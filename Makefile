@@ -154,11 +154,11 @@ arm64: ## check that vectors, rankings and knowledge have the same bits on arm64
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) -C tools test -exec qemu-aarch64-static ./compile-knowledge
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static -run Golden ./search
 
-nightly: check arm64 chart ## long checks: make check, fuzzing, Go benchmarks, known vulnerabilities, reproducible builds
+nightly: check arm64 chart ## long checks: make check, fuzzing, Go benchmarks, vulnerabilities, reproducible builds, replicas; as root
 	$(MAKE) fuzz FUZZTIME=5m
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./... | tee bench.out
 	$(TOOL) benchstat bench.out
-	$(MAKE) vuln release-verify
+	$(MAKE) vuln release-verify cluster-test
 
 chart: ## have Helm lint the chart, and look at the manifests that it makes
 	GOBIN=$(abspath bin) $(GO) install helm.sh/helm/v3/cmd/helm@v3.18.6
