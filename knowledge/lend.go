@@ -153,13 +153,14 @@ func (l *Lender) eachTool(ctx context.Context, n int, do func(w *lendWorker, i i
 // lendWorker holds the buffers that one goroutine reuses from tool to tool.
 type lendWorker struct {
 	*Lender
-	an    Analyzer
-	words []uint16
-	query []float32
-	mean  []float32
-	likes []float32
-	order []int32
-	sums  termSums
+	an      Analyzer
+	words   []uint16
+	query   []float32
+	mean    []float32
+	likes   []float32
+	order   []int32
+	highest []uint16
+	sums    termSums
 	// share of each domain in what is lent
 	shares map[int]float32
 }
@@ -173,7 +174,7 @@ func (l *Lender) takeWorker() *lendWorker {
 	l.once.Do(func() { l.archetypes = l.base.unpackArchetypes(l.enc.Dims) })
 	return &lendWorker{
 		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), mean: make([]float32, l.enc.Dims),
-		order: make([]int32, n), shares: map[int]float32{},
+		order: make([]int32, n), highest: make([]uint16, blocksOf(n)), shares: map[int]float32{},
 	}
 }
 
@@ -281,7 +282,7 @@ func (w *lendWorker) pickCandidates() []int32 {
 		}
 		return w.order
 	}
-	return topIndices(w.words, candidates, w.order)
+	return topIndices(w.words, candidates, w.order, w.highest)
 }
 
 // Scores are counted in buckets of two, and skipped in blocks of sixteen.
@@ -290,24 +291,30 @@ const (
 	block               = 16
 )
 
+// blocksOf returns how many blocks n scores have.
+func blocksOf(n int) int { return (n + block - 1) / block }
+
 // topIndices returns the indices of at least the n highest positive scores, as far as they are, in no particular order,
-// in the space of buf. Scores that share a bucket of the histogram with the n-th come too. What the n-th highest of
+// in the space of buf; highest is space for a number for each block. Scores that share a bucket of the histogram with the n-th come too. What the n-th highest of
 // blocks reach is never above the n-th highest score, so that most blocks are looked at for their highest score alone.
-func topIndices(scores []uint16, n int, buf []int32) []int32 {
+func topIndices(scores []uint16, n int, buf []int32, highest []uint16) []int32 {
 	var count [buckets]int32
 	top := 0
-	for at := 0; at < len(scores); at += block {
-		most := int(maxScore(scores[at:]) >> bucketBits)
+	highest = highest[:blocksOf(len(scores))]
+	for k := range highest {
+		most := maxScore(scores[k*block:]) >> bucketBits
+		highest[k] = most
 		count[most]++
-		top = max(top, most)
+		top = max(top, int(most))
 	}
 	bound := lowestBucket(&count, top, n)
 	clear(count[:top+1])
 	out := buf[:0]
-	for at := 0; at < len(scores); at += block {
-		if int(maxScore(scores[at:])>>bucketBits) < bound {
+	for k, most := range highest {
+		if int(most) < bound {
 			continue
 		}
+		at := k * block
 		for i, s := range scores[at:min(at+block, len(scores))] {
 			if s > 0 && int(s>>bucketBits) >= bound {
 				count[s>>bucketBits]++

@@ -18,10 +18,11 @@ type Near struct {
 // Scratch holds what Nearest reuses from call to call. The zero Scratch is ready; it must not be used by two goroutines
 // at once.
 type Scratch struct {
-	words  []uint16
-	order  []int32
-	vector []float32
-	most   float32 // highest word score of the candidates
+	words   []uint16
+	order   []int32
+	highest []uint16
+	vector  []float32
+	most    float32 // highest word score of the candidates
 }
 
 // Nearness returns how near archetype i is to the request of the last Nearest, whose vector is v.
@@ -39,13 +40,13 @@ const (
 // was compiled with: what the request asks for, whether or not any tool at hand does it. Best first, ties by archetype.
 func (b *Base) Nearest(stems []string, v []float32, n int, s *Scratch) []Near {
 	if len(s.words) != b.count {
-		s.words, s.order = make([]uint16, b.count), make([]int32, b.count)
+		s.words, s.order, s.highest = make([]uint16, b.count), make([]int32, b.count), make([]uint16, blocksOf(b.count))
 	}
 	clear(s.words)
 	for _, t := range stems[:min(len(stems), maxWords)] {
 		b.addWords(t, s.words)
 	}
-	picked := topIndices(s.words, nearCandidates, s.order)
+	picked := topIndices(s.words, nearCandidates, s.order, s.highest)
 	if len(s.vector) != len(v) {
 		s.vector = make([]float32, len(v))
 	}

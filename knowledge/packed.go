@@ -128,16 +128,17 @@ func unpackGroup(b []byte, v []float32, bits int) []byte {
 		value[k] = (float32(k) - float32(levels-1)/2) * step
 	}
 	b = b[1:]
-	// Eight components fill whole bytes, three or two of them.
+	// Eight components fill whole bytes, three or two of them. Shifts that are constants do not wait for each other.
 	for len(v) >= 8 && len(b) >= bits {
 		held := uint32(b[0]) | uint32(b[1])<<8
+		to := (*[8]float32)(v)
 		if bits == vectorBits {
 			held |= uint32(b[2]) << 16
-		}
-		to := (*[8]float32)(v)
-		for i := range to {
-			to[i] = value[held&uint32(levels-1)&(1<<vectorBits-1)]
-			held >>= bits & 7
+			to[0], to[1], to[2], to[3] = value[held&7], value[held>>3&7], value[held>>6&7], value[held>>9&7]
+			to[4], to[5], to[6], to[7] = value[held>>12&7], value[held>>15&7], value[held>>18&7], value[held>>21&7]
+		} else {
+			to[0], to[1], to[2], to[3] = value[held&3], value[held>>2&3], value[held>>4&3], value[held>>6&3]
+			to[4], to[5], to[6], to[7] = value[held>>8&3], value[held>>10&3], value[held>>12&3], value[held>>14&3]
 		}
 		v, b = v[8:], b[bits:]
 	}

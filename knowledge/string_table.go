@@ -10,9 +10,10 @@ import (
 
 // stringTable is a sorted table of strings, read where it lies: u32 count, count+1 u32 offsets, bytes.
 type stringTable struct {
-	n    int
-	offs []byte
-	data []byte
+	n     int
+	offs  []byte
+	data  []byte
+	begin []int32 // of each prefixOf, how many entries have a lower one; empty where entries are not looked up
 }
 
 var errShort = errors.New("knowledge: compiled base is cut short")
@@ -64,9 +65,39 @@ func (t *stringTable) entryAt(i int) []byte {
 	return t.data[from:to]
 }
 
+// prefixBits is how many bits of a string its prefixOf has.
+const prefixBits = 13
+
+// prefixOf returns the first bits of a string. It is not lower for a string that sorts behind another.
+func prefixOf[S string | []byte](s S) int {
+	var first, second int
+	if len(s) > 0 {
+		first = int(s[0])
+	}
+	if len(s) > 1 {
+		second = int(s[1])
+	}
+	return (first<<8 | second) >> (16 - prefixBits)
+}
+
+// countPrefixes has indexOf begin with the entries that share the first bits of what it looks for.
+func (t *stringTable) countPrefixes() {
+	t.begin = make([]int32, 1<<prefixBits+1)
+	for i := range t.n {
+		t.begin[prefixOf(t.entryAt(i))+1]++
+	}
+	for i := range t.begin[1:] {
+		t.begin[i+1] += t.begin[i]
+	}
+}
+
 // indexOf returns the position of key in a sorted table.
 func (t *stringTable) indexOf(key string) (int, bool) {
-	i := sort.Search(t.n, func(i int) bool { return string(t.entryAt(i)) >= key })
+	from, to := 0, t.n
+	if p := prefixOf(key); p+1 < len(t.begin) {
+		from, to = int(t.begin[p]), int(t.begin[p+1])
+	}
+	i := from + sort.Search(to-from, func(i int) bool { return string(t.entryAt(from+i)) >= key })
 	return i, i < t.n && string(t.entryAt(i)) == key
 }
 
@@ -114,6 +145,7 @@ func unpackStrings(packed []byte) (stringTable, error) {
 		t.offs = binary.LittleEndian.AppendUint32(t.offs, uint32(len(t.data)))
 		plain, from = plain[n+int(rest):], begin
 	}
+	t.countPrefixes()
 	return t, nil
 }
 
