@@ -160,8 +160,9 @@ nightly: check arm64 chart ## long checks: make check, fuzzing, Go benchmarks, v
 	$(TOOL) benchstat bench.out
 	$(MAKE) vuln release-verify cluster-test
 
-chart: ## have Helm lint the chart, and look at the manifests that it makes
+chart: ## have Helm lint the chart, and Kubernetes' schemas check the manifests that it makes
 	GOBIN=$(abspath bin) $(GO) install helm.sh/helm/v3/cmd/helm@v3.18.6
+	GOBIN=$(abspath bin) $(GO) install sigs.k8s.io/kubectl-validate@v0.0.4
 	PATH="$(abspath bin):$$PATH" $(GO) -C tools test ./release -count 1 -run '^TestChart$$' -v
 
 platforms: ## compile for each platform; make check only type-checks them

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +65,7 @@ func TestChart(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	checkSchemas(t, out)
 	var kinds []string
 	for all := yaml.NewDecoder(bytes.NewReader([]byte(out))); ; {
 		var m manifest
@@ -93,5 +96,33 @@ func TestChart(t *testing.T) {
 	slices.Sort(kinds)
 	if want := []string{"PodDisruptionBudget", "Service", "Service", "StatefulSet"}; !slices.Equal(kinds, want) {
 		t.Errorf("made %q, want %q", kinds, want)
+	}
+}
+
+// checkSchemas has kubectl-validate check manifests by the schemas of two releases of Kubernetes that it carries. A
+// field that does not exist must be refused.
+func checkSchemas(t *testing.T, manifests string) {
+	t.Helper()
+	validate, err := exec.LookPath("kubectl-validate")
+	if err != nil {
+		t.Fatal("kubectl-validate is not installed: make chart installs it")
+	}
+	for name, m := range map[string]struct {
+		text string
+		bad  bool
+	}{
+		"as made":       {manifests, false},
+		"unknown field": {strings.Replace(manifests, "replicas:", "replicants:", 1), true},
+	} {
+		file := filepath.Join(t.TempDir(), "all.yaml")
+		if err := os.WriteFile(file, []byte(m.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{"1.27", "1.30"} {
+			out, err := exec.CommandContext(t.Context(), validate, "--version", version, file).CombinedOutput()
+			if (err != nil) != m.bad {
+				t.Errorf("%s, Kubernetes %s: %v\n%s", name, version, err, out)
+			}
+		}
 	}
 }
