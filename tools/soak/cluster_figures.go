@@ -57,7 +57,7 @@ func (c *cluster) measureCalm(ctx context.Context) error {
 		bases = append(bases, r.base)
 	}
 	for i, base := range bases {
-		if err := f.search(base)(ctx); err != nil { // opens the tenant
+		if err := f.open(ctx, base); err != nil {
 			return err
 		}
 		n, err := f.count(ctx, base)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -48,6 +49,9 @@ func loop(ctx context.Context, connections int, ask func(context.Context) error)
 	return round(figuresTime)
 }
 
+// longestOpening is how long a server may take to open the tenant: the index of 100,000 tools takes minutes.
+const longestOpening = 20 * time.Minute
+
 // search returns what asks a server for one tool after the other.
 func (f *figures) search(base string) func(context.Context) error {
 	var next atomic.Int64
@@ -58,6 +62,23 @@ func (f *figures) search(base string) func(context.Context) error {
 			err = &refusal{status, string(body)}
 		}
 		return err
+	}
+}
+
+// open has a server open the tenant. A server that has to build a large index answers 503 until it has it.
+func (f *figures) open(ctx context.Context, base string) error {
+	search, limit := f.search(base), time.Now().Add(longestOpening)
+	for {
+		err := search(ctx)
+		var answered *refusal
+		if !errors.As(err, &answered) || answered.status != http.StatusServiceUnavailable || time.Now().After(limit) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
 }
 
