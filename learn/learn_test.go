@@ -256,7 +256,7 @@ func TestBounds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")
 	}
-	n := 1_000_000
+	n := 10 * overall
 	if testing.Short() || raceEnabled {
 		n = 100_000
 	}
