@@ -62,17 +62,17 @@ lint: ## run the linters of .golangci.yml, and that of the workflows
 	$(GO) run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
 
 # With -short, tests that wait for other programs (npm servers, a browser) or compute for long are skipped; "make test" runs them.
-# In tools, only the packages that start goroutines are tested.
+# Only the packages that start goroutines are tested, of this module and of that in tools.
+GOROUTINES = $$(grep -rlE --include='*.go' '^\s*go |\.Go\(|\.Parallel\(' . | grep -vE '/testdata/|^\./tools/' | xargs -n1 dirname | sort -u)
 race: ## run the short tests in random order under the race detector
-	$(GO) test -race -short -shuffle=on -vet=off ./...
-	cd tools && $(GO) test -race -short -shuffle=on -vet=off $$(grep -rlE --include='*.go' '^\s*go |\.Go\(|\.Parallel\(' . | \
-	  grep -v /testdata/ | xargs -n1 dirname | sort -u)
+	$(GO) test -race -short -shuffle=on -vet=off $(GOROUTINES)
+	cd tools && $(GO) test -race -short -shuffle=on -vet=off $(GOROUTINES)
 
 fuzz: ## run each fuzz target for FUZZTIME, one per processor at a time
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
 
-fuzzed: ## the part of make check: 5 seconds each, two per processor
-	@JOBS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(MAKE) --no-print-directory fuzz FUZZTIME=5s
+fuzzed: ## the part of make check: 3 seconds each, two per processor
+	@JOBS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(MAKE) --no-print-directory fuzz FUZZTIME=3s
 
 corpus: ## fuzz, and keep the smallest inputs that reach new code as test inputs
 	KEEP=12 FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh

@@ -202,7 +202,11 @@ func (w *changing) change(kind, step int, s *fake) *fake {
 
 // TestLayeredCatalogue makes random changes, and compares the layers with an index of all tools after each.
 func TestLayeredCatalogue(t *testing.T) {
-	for _, o := range []trust.Options{{}, {Policy: trust.Quarantine}} {
+	options := []trust.Options{{}, {Policy: trust.Quarantine}}
+	if testing.Short() {
+		options = options[1:]
+	}
+	for _, o := range options {
 		v, dir := invented{rand.New(rand.NewPCG(1, 2))}, t.TempDir()
 		w := newChanging(v, 60)
 		c := layeredCatalogue(t, dir, o)

@@ -37,11 +37,11 @@ func mustBeFew(t *testing.T, what string, c *Catalog) {
 // TestSegments makes random changes in a process that has opened an image. After each, that process, one that follows
 // it and one that begins have what is stored, and none of them has read the whole store.
 func TestSegments(t *testing.T) {
-	options, steps := []trust.Options{{Policy: trust.Quarantine}, {}}, 12
 	if testing.Short() {
-		options, steps = options[:1], 8 // each kind of change once
+		t.Skip("compares for long what one process does after another; TestFewTogether has them change together")
 	}
-	for _, o := range options {
+	const steps = 12
+	for _, o := range []trust.Options{{Policy: trust.Quarantine}, {}} {
 		v, dir := invented{rand.New(rand.NewPCG(11, 12))}, t.TempDir()
 		w := newChanging(v, 260)
 		withImage(t, dir, o, w.servers)
@@ -228,6 +228,9 @@ func TestFewOfMixedSource(t *testing.T) {
 // TestFewKeepLittle makes many changes of a few servers: afterwards the process has no more in memory than one that has
 // just opened the same catalogue and made one change.
 func TestFewKeepLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes many changes, one after another")
+	}
 	v, dir := invented{rand.New(rand.NewPCG(25, 26))}, t.TempDir()
 	servers := v.servers(200)
 	withImage(t, dir, trust.Options{}, servers)
