@@ -18,11 +18,11 @@ import (
 	"tooldex/tools/internal/provenance"
 )
 
-// mostChanged is the largest part by which memory after many changes may exceed that after a fresh import.
+// mostChanged is by what part of it memory after many changes may exceed that after an import.
 const mostChanged = .2
 
-// changesPage compares the memory of a process that has imported a catalogue afresh with what it takes after many
-// changes that leave the same tools. The error says so if it is too much more.
+// changesPage compares the memory of a process right after it has imported a catalogue with that after many changes
+// that leave the same tools. It returns an error if that is more than mostChanged allows.
 func changesPage(ctx context.Context, c config) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Memory after changes\n\n%s\n\n", provenance.Line(ctx, "bench changes"))
@@ -93,7 +93,7 @@ func memoryOf(ctx context.Context, c config, size, changes int) (before, after f
 	return before, heapMB(), nil
 }
 
-// restoredServer offers what it did before the change that added a tool.
+// restoredServer offers what the server offered before the change that added a tool.
 type restoredServer struct{ changedServer }
 
 // Tools returns the tools of changedServer without the one that was added.
@@ -116,7 +116,7 @@ func serverNames(set *tool.Set) (out []string) {
 	return out
 }
 
-// heapMB returns how much memory Go's heap has in use once nothing is left that can be collected.
+// heapMB returns how much memory Go's heap has in use after a collection.
 func heapMB() float64 {
 	for range 2 { // pools are emptied by the second
 		runtime.GC()

@@ -307,8 +307,7 @@ var _ sources.Source = changedServer{}
 // isMeasured reports whether there are figures of a size.
 func isMeasured(figures []float64) bool { return figures != nil }
 
-// largeText returns the page, for the figures of each size; nil for those that were not measured. Growth is shown where
-// there are figures of the smallest and of others.
+// largeText returns the page for the figures of each size; nil for those that were not measured.
 func largeText(line string, rows []measure, got [numSizes][]float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Large catalogues\n\n%s\n\n", line)
@@ -317,54 +316,67 @@ func largeText(line string, rows []measure, got [numSizes][]float64) string {
 		"times longer, which processor time shows. Mapped files are shared by all processes, and given back when others\n" +
 		"need the memory. A server was asked once before its memory is looked at. The lists over HTTP are `/api/tools`,\n" +
 		"`/api/tools/categories`, `/api/servers` and `/metrics`. The changed server has one tool more than before.\n")
-	sizes := growthSizes()
-	largest := 0
-	for k := range got {
-		if got[k] == nil {
-			continue
-		}
-		largest = k
-		fmt.Fprintf(&b, "\n## %d tools\n\n| what | before | measured | budget | met |\n|---|---|---|---|---|\n", sizes[k])
-		for i, r := range rows {
-			show := func(x float64) string {
-				if x == 0 {
-					return ""
-				}
-				return fmt.Sprintf("%.*f %s", r.digits, x, r.unit)
-			}
-			met := ""
-			switch {
-			case r.budget[k] == 0:
-			case got[k][i] <= r.budget[k]:
-				met = "yes"
-			default:
-				met = "**no**"
-			}
-			budget := ""
-			if r.budget[k] > 0 {
-				budget = "at most " + strconv.FormatFloat(r.budget[k], 'g', -1, 64) + " " + r.unit
-			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.name, show(r.before[k]), show(got[k][i]), budget, met)
+	for k, figures := range got {
+		if isMeasured(figures) {
+			writeSize(&b, k, rows, figures)
 		}
 	}
-	if got[0] == nil || largest == 0 {
-		return b.String()
-	}
-	fmt.Fprintf(&b, "\n## Growth\n\nEach figure as a multiple of that of 1,165 tools, on a logarithmic scale. The tools are "+
-		"%d times as many.\n\n```text\n", int(math.Round(float64(sizes[largest])/float64(sizes[0]))))
+	writeGrowth(&b, rows, got)
+	return b.String()
+}
+
+// writeSize writes the section of the catalogue of size k.
+func writeSize(b *strings.Builder, k int, rows []measure, figures []float64) {
+	fmt.Fprintf(b, "\n## %d tools\n\n| what | before | measured | budget | met |\n|---|---|---|---|---|\n",
+		growthSizes()[k])
 	for i, r := range rows {
-		if slices.ContainsFunc(got[:], func(of []float64) bool { return of != nil && of[i] == 0 }) {
+		show := func(x float64) string {
+			if x == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%.*f %s", r.digits, x, r.unit)
+		}
+		met := ""
+		switch {
+		case r.budget[k] == 0:
+		case figures[i] <= r.budget[k]:
+			met = "yes"
+		default:
+			met = "**no**"
+		}
+		budget := ""
+		if r.budget[k] > 0 {
+			budget = "at most " + strconv.FormatFloat(r.budget[k], 'g', -1, 64) + " " + r.unit
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.name, show(r.before[k]), show(figures[i]), budget, met)
+	}
+}
+
+// writeGrowth writes how figures grow with the catalogue, if the smallest one and another were measured.
+func writeGrowth(b *strings.Builder, rows []measure, got [numSizes][]float64) {
+	sizes, largest := growthSizes(), 0
+	for k := range got {
+		if isMeasured(got[k]) {
+			largest = k
+		}
+	}
+	if !isMeasured(got[0]) || largest == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## Growth\n\nEach figure as a multiple of that of 1,165 tools, on a logarithmic scale. "+
+		"The tools are %d times as many.\n\n```text\n", int(math.Round(float64(sizes[largest])/float64(sizes[0]))))
+	for i, r := range rows {
+		if slices.ContainsFunc(got[:], func(of []float64) bool { return isMeasured(of) && of[i] == 0 }) {
 			continue
 		}
 		for k := range got {
-			if got[k] == nil {
+			if !isMeasured(got[k]) {
 				continue
 			}
 			times := got[k][i] / got[0][i]
 			bar := strings.Repeat("#", max(1, int(1+8*math.Log2(max(times, 1)))))
-			fmt.Fprintf(&b, "%-40.40s %7d %-54.54s %.1f\n", map[bool]string{true: r.name}[k == 0], sizes[k], bar, times)
+			fmt.Fprintf(b, "%-40.40s %7d %-54.54s %.1f\n", map[bool]string{true: r.name}[k == 0], sizes[k], bar, times)
 		}
 	}
 	b.WriteString("```\n")
-	return b.String()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -40,7 +41,8 @@ func main() {
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" &&
 		args[0] != "catalogue" && args[0] != "upstreams-http" && args[0] != "exact" {
-		return fmt.Errorf("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], upstream [DUMP], fixed, large, changes, catalogue TOOLS FOLDER, exact FOLDER")
+		return errors.New("want one of: speed, calls, engines, peers, quality [SECTION...], first [tests], " +
+			"upstream [DUMP], fixed, large, changes, catalogue TOOLS FOLDER, exact FOLDER")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
@@ -113,7 +115,7 @@ func run(ctx context.Context, c config, args []string) error {
 	return c.write(page)
 }
 
-// relayAs passes on what a server of this program says, as bytes for "relay" and by the SDK otherwise.
+// relayAs passes on the messages of a server of this program, byte by byte for "relay" and by the SDK otherwise.
 func relayAs(ctx context.Context, how string) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -1,2 +1,2 @@
-// Package gauge holds what several programs that measure need: the memory of processes, and the data.
+// Package gauge reads the memory of processes and the data to measure with, for several programs that measure.
 package gauge
