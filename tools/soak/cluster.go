@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -46,25 +45,6 @@ const (
 	changeRate = 20
 	replicaNum = 3
 )
-
-// testOf is what pgtest needs of a test, for a program. What would end a test panics here, and ends runCluster.
-type testOf struct{ ends []func() }
-
-// failure is what a testOf panics with.
-type failure struct{ error }
-
-func (t *testOf) Helper()                      {}
-func (t *testOf) Cleanup(end func())           { t.ends = append(t.ends, end) }
-func (t *testOf) Fatal(args ...any)            { panic(failure{errors.New(fmt.Sprint(args...))}) }
-func (t *testOf) Fatalf(form string, a ...any) { panic(failure{fmt.Errorf(form, a...)}) }
-func (t *testOf) Skip(args ...any)             { t.Fatal(args...) }
-
-// end calls what Cleanup was given, the last first.
-func (t *testOf) end() {
-	for i := len(t.ends) - 1; i >= 0; i-- {
-		t.ends[i]()
-	}
-}
 
 // measureCluster runs the cluster under load with faults, and writes the page. The error says what was not as it should
 // be.
@@ -161,6 +141,3 @@ func (c *cluster) run(ctx context.Context) {
 func says(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
 }
-
-// onLinux reports whether there can be namespaces.
-const onLinux = runtime.GOOS == "linux"

@@ -3,14 +3,77 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// startBalancer runs HAProxy with the configuration of deploy/replicas, but for addresses and for the limit of one
+// address, from which all load comes here.
+func (c *cluster) startBalancer(ctx context.Context, t *testOf) error {
+	program, err := exec.LookPath("haproxy")
+	if err != nil {
+		return errors.New("HAProxy is not installed (apt-get install haproxy)")
+	}
+	text, err := os.ReadFile("deploy/replicas/haproxy.cfg")
+	if err != nil {
+		return err
+	}
+	address := "127.83.255.9:8733"
+	servers := ""
+	for i, r := range c.replicas {
+		servers += fmt.Sprintf("server r%d %s\n    ", i, strings.TrimPrefix(r.base, "http://"))
+	}
+	config := string(text)
+	for old, next := range map[string]string{
+		"bind :8733":   "bind " + address,
+		"gt 500":       "gt 1000000",
+		"maxconn 4096": "maxconn 4096\n    stats socket " + c.balancerSocket() + " level admin",
+		"server-template replica 10 tooldex:8733 resolvers names init-addr none": servers,
+	} {
+		if !strings.Contains(config, old) {
+			return fmt.Errorf("deploy/replicas/haproxy.cfg has no %q", old)
+		}
+		config = strings.ReplaceAll(config, old, next)
+	}
+	file := filepath.Join(c.dir, "haproxy.cfg")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(c.dir, "haproxy.log"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the process has its own
+	cmd := exec.CommandContext(context.Background(), program, "-f", file)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	c.base = "http://" + address
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; pause(ctx, 50*time.Millisecond) {
+		if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
+			_ = conn.Close()
+			if status, _, err := fetch(ctx, http.MethodGet, c.base+"/readyz", "", nil); err == nil && status == http.StatusOK {
+				return nil
+			}
+		}
+	}
+	said, _ := os.ReadFile(log.Name())
+	return fmt.Errorf("the balancer does not answer: %s", said)
+}
 
 // balancerSocket is where HAProxy takes orders and says what it did.
 func (c *cluster) balancerSocket() string { return filepath.Join(c.dir, "haproxy.sock") }

@@ -49,26 +49,6 @@ func (c *cluster) failOver(ctx context.Context) {
 // failover is how long one took.
 type failover struct{ promoted, wrote time.Duration }
 
-// nextAck returns when the first change was acknowledged after a time.
-func (e *events) nextAck(ctx context.Context, after time.Time) (time.Time, bool) {
-	for deadline := after.Add(time.Minute); time.Now().Before(deadline); pause(ctx, time.Millisecond) {
-		e.mu.Lock()
-		last := e.lastAck
-		e.mu.Unlock()
-		if last.After(after) {
-			return last, true
-		}
-	}
-	return time.Now(), false
-}
-
-// fail notes what may not be.
-func (e *events) fail(why string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.wrong = append(e.wrong, why)
-}
-
 // restart returns a step that kills a replica and starts it again.
 func (c *cluster) restart(i int) func(context.Context) {
 	return func(ctx context.Context) {
@@ -128,4 +108,15 @@ func (c *cluster) together(ctx context.Context) {
 		}
 	}
 	c.events.note("all at once", "all replicas are ready again")
+}
+
+// killReplica kills a replica, and notes how many searches were in flight.
+func (c *cluster) killReplica(r *replica) {
+	k := kill{from: time.Now(), inFlight: c.events.inFlight.Load()}
+	r.kill()
+	k.to = time.Now()
+	k.inFlight = max(k.inFlight, c.events.inFlight.Load())
+	c.events.mu.Lock()
+	defer c.events.mu.Unlock()
+	c.events.kills = append(c.events.kills, k)
 }

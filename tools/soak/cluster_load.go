@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"regexp"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,65 +18,6 @@ const (
 	searchPatience = 10 * time.Second
 	changePatience = 60 * time.Second
 )
-
-// aMark finds the marks of tenants in a text.
-var aMark = regexp.MustCompile(`qz[a-z]+?qz`)
-
-// foreign returns a mark of another tenant in a text, or "".
-func (h *holder) foreign(text []byte) string {
-	for _, m := range aMark.FindAll(text, -1) {
-		if string(m) != h.mark {
-			return string(m)
-		}
-	}
-	return ""
-}
-
-// failed is a search without a good answer.
-type failed struct {
-	begin, end time.Time
-	why        string
-	broken     bool // the connection broke, or the balancer says that its did
-}
-
-// events keeps what failed and what was done when. It is safe for concurrent use.
-type events struct {
-	begin    time.Time
-	inFlight atomic.Int64 // searches
-
-	mu       sync.Mutex // guards the following
-	searches int        // that were answered
-	failures []failed
-	repeated []failed // attempts of searches that got no answer, after which the client sent the search again
-	leaks    []string
-	kills    []kill
-	faults   []happened
-	cut      []failed  // changes that were neither acknowledged nor refused
-	lastAck  time.Time // of a change
-	wrong    []string  // what else may not be
-}
-
-// kill is one of a replica. What was in flight then may fail.
-type kill struct {
-	from, to time.Time
-	inFlight int64 // searches, when it began and while it lasted
-}
-
-// happened is what was done to the cluster, and what came of it.
-type happened struct {
-	at    time.Duration
-	what  string
-	after string
-}
-
-// note adds a line to what happened.
-func (e *events) note(what, after string, args ...any) {
-	one := happened{time.Since(e.begin), what, fmt.Sprintf(after, args...)}
-	says("%s: %s", one.what, one.after)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.faults = append(e.faults, one)
-}
 
 // load sends searches and changes at a steady pace until ctx ends, whether they are answered or not, and returns when
 // all have been.
@@ -142,45 +81,8 @@ func (c *cluster) search() {
 	c.tally.add("search", end.Sub(begin))
 }
 
-// killReplica kills a replica, and notes how many searches were in flight.
-func (c *cluster) killReplica(r *replica) {
-	k := kill{from: time.Now(), inFlight: c.events.inFlight.Load()}
-	r.kill()
-	k.to = time.Now()
-	k.inFlight = max(k.inFlight, c.events.inFlight.Load())
-	c.events.mu.Lock()
-	defer c.events.mu.Unlock()
-	c.events.kills = append(c.events.kills, k)
-}
-
-// unexplained returns the searches that failed though they were not in flight on a replica when it was killed, and how
-// many were.
-func (e *events) unexplained() (bad []failed, explained int) {
-	for _, f := range e.failures {
-		if e.byKill(f) {
-			explained++
-		} else {
-			bad = append(bad, f)
-		}
-	}
-	return bad, explained
-}
-
-// byKill reports whether a replica was killed while something that broke was in flight.
-func (e *events) byKill(f failed) bool {
-	return f.broken && slices.ContainsFunc(e.kills, func(k kill) bool { return f.begin.Before(k.to) && f.end.After(k.from) })
-}
-
 // countAttempts counts the connections that a request is sent on. Go's client sends one that only reads again, without
 // a word, if the kept connection that it chose ends before an answer begins.
 func countAttempts(ctx context.Context, n *atomic.Int64) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { n.Add(1) }})
-}
-
-// inFlightAtKills returns how many searches were in flight when replicas were killed.
-func (e *events) inFlightAtKills() (n int64) {
-	for _, k := range e.kills {
-		n += k.inFlight
-	}
-	return n
 }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +26,9 @@ type network struct {
 
 // inside says that the program runs in a namespace of its own.
 const inside = "TOOLDEX_SOAK_NAMESPACE"
+
+// onLinux reports whether there can be namespaces.
+const onLinux = runtime.GOOS == "linux"
 
 // enterNamespace starts this program again in a network namespace, which ends with it, if that is permitted.
 func enterNamespace() error {
@@ -170,68 +172,4 @@ func (n *network) addProxies(t *testOf) error {
 		n.proxies = append(n.proxies, both)
 	}
 	return nil
-}
-
-// stoppingProxy passes bytes on, until it is stopped: then it takes connections and bytes, and nothing comes of them.
-type stoppingProxy struct {
-	address, to string
-
-	mu      sync.Mutex
-	go_     *sync.Cond // when stopped becomes false
-	stopped bool       // guarded by mu
-}
-
-func (p *stoppingProxy) stop(yes bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stopped = yes
-	p.go_.Broadcast()
-}
-
-// await returns when the proxy is not stopped.
-func (p *stoppingProxy) await() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.stopped {
-		p.go_.Wait()
-	}
-}
-
-func (p *stoppingProxy) serve(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go p.pass(conn)
-	}
-}
-
-func (p *stoppingProxy) pass(conn net.Conn) {
-	defer func() { _ = conn.Close() }()
-	p.await()
-	to, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.to)
-	if err != nil {
-		return
-	}
-	defer func() { _ = to.Close() }()
-	go p.transfer(to, conn)
-	p.transfer(conn, to)
-}
-
-// transfer copies what one side sends until it ends, and then ends the other.
-func (p *stoppingProxy) transfer(to, from net.Conn) {
-	defer func() { _ = to.Close() }()
-	for b := make([]byte, 32<<10); ; {
-		n, err := from.Read(b)
-		p.await()
-		if n > 0 {
-			if _, err := to.Write(b[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
-			return
-		}
-	}
 }
