@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,9 +32,9 @@ type cluster struct {
 	rounds        int    // faults that were done
 	balancerAgain string // requests that HAProxy sent again, since the faults began
 	failovers     []failover
-	agreed        time.Duration // how long after the load all replicas said the same
+	agreed        time.Duration // how long after the load all replicas gave the same answers
 	compared      int           // answers of each replica
-	differ        []string      // where they do not say the same
+	differ        []string      // answers that are not the same
 	losses        []string      // acknowledged changes that are not there
 }
 
@@ -46,8 +45,8 @@ const (
 	replicaNum = 3
 )
 
-// measureCluster runs the cluster under load with faults, and writes the page. The error says what was not as it should
-// be.
+// measureCluster measures the cluster without faults, runs it under load with faults, and writes the page. The error
+// lists what was not as it should be.
 func measureCluster(ctx context.Context, c config, dir string) (err error) {
 	if c.tools > 0 && c.data == "" {
 		return errors.New("-tools wants -data, whose catalogue it grows")
@@ -66,7 +65,10 @@ func measureCluster(ctx context.Context, c config, dir string) (err error) {
 			panic(failed)
 		}
 	}()
-	one := &cluster{config: c, dir: dir, tally: &tally{all: map[string]*count{}}, events: &events{begin: time.Now()}, figures: &figures{}}
+	one := &cluster{
+		config: c, dir: dir, tally: &tally{all: map[string]*count{}}, events: &events{begin: time.Now()},
+		figures: &figures{},
+	}
 	if err := one.start(ctx, t); err != nil {
 		return err
 	}
@@ -80,19 +82,13 @@ func measureCluster(ctx context.Context, c config, dir string) (err error) {
 		return ctx.Err()
 	}
 	one.agree(ctx)
-	page := one.page(ctx)
-	if c.out == "" {
-		fmt.Print(page)
-	} else if err := os.WriteFile(c.out, []byte(page), 0o644); err != nil {
+	if err := c.write(one.page(ctx)); err != nil {
 		return err
 	}
-	if missed := one.missed(); len(missed) > 0 {
-		return errors.New(strings.Join(missed, "; "))
-	}
-	return nil
+	return missed(one.verdicts())
 }
 
-// start has all parts run, with what the tenants begin with.
+// start starts all parts, and imports the tools that the tenants begin with.
 func (c *cluster) start(ctx context.Context, t *testOf) error {
 	var err error
 	if c.net, err = newNetwork(t); err != nil {
@@ -124,7 +120,7 @@ func (c *cluster) start(ctx context.Context, t *testOf) error {
 	return c.startBalancer(ctx, t)
 }
 
-// run has the load and the faults go on for the time that was asked for.
+// run applies load and faults for the time that was asked for.
 func (c *cluster) run(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, c.time)
 	defer stop()
@@ -137,7 +133,7 @@ func (c *cluster) run(ctx context.Context) {
 	<-done
 }
 
-// says writes a line on what happens.
+// says logs what happens.
 func says(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", args...)
 }

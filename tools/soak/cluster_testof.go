@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// testOf is what pgtest needs of a test, for a program. What would end a test panics here, and ends runCluster.
+// testOf stands in for a test, which pgtest wants. What would end a test panics here, and so ends measureCluster.
 type testOf struct{ ends []func() }
 
 // failure is what a testOf panics with.

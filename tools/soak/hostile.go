@@ -59,10 +59,7 @@ func measureHostile(ctx context.Context, c config, dir string) error {
 			fmt.Fprintf(os.Stderr, "  %d times %s\n", n, name)
 		}
 	}
-	page := hostilePage(ctx, c, results)
-	if c.out == "" {
-		fmt.Print(page)
-	} else if err := os.WriteFile(c.out, []byte(page), 0o644); err != nil {
+	if err := c.write(hostilePage(ctx, c, results)); err != nil {
 		return err
 	}
 	var faults []error

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -36,8 +34,10 @@ func main() {
 	flag.BoolVar(&c.hostile, "hostile", false, "measure what a hostile server does to nine others, each attack for -time")
 	flag.StringVar(&c.only, "only", "", "with -hostile: one attack, by its name")
 	flag.BoolVar(&c.cluster, "cluster", false, "load and faults for three replicas with PostgreSQL and HAProxy")
-	flag.StringVar(&c.data, "data", "", "with -cluster: the folder whose catalogue is searched without faults; 300 tools if empty")
-	flag.IntVar(&c.tools, "tools", 0, "with -data: grow its catalogue to so many tools, with the program bench beside this one")
+	flag.StringVar(&c.data, "data", "",
+		"with -cluster: the folder whose catalogue is searched without faults; 300 tools if empty")
+	flag.IntVar(&c.tools, "tools", 0,
+		"with -data: grow its catalogue to so many tools, with the program bench beside this one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, c, flag.Args())
@@ -79,16 +79,19 @@ func run(ctx context.Context, c config, args []string) error {
 	if err != nil {
 		return err
 	}
-	page := r.page(ctx)
-	if c.out == "" {
-		fmt.Print(page)
-	} else if err := os.WriteFile(c.out, []byte(page), 0o644); err != nil {
+	if err := c.write(r.page(ctx)); err != nil {
 		return err
 	}
-	if faults := r.faults(); len(faults) > 0 {
-		return errors.New(strings.Join(faults, "; "))
+	return missed(r.verdicts())
+}
+
+// write puts a page where the command line says.
+func (c config) write(page string) error {
+	if c.out == "" {
+		_, err := fmt.Print(page)
+		return err
 	}
-	return nil
+	return os.WriteFile(c.out, []byte(page), 0o644)
 }
 
 // soak warms the command up, measures it at rest, puts it under load, lets it come to rest, and ends it.

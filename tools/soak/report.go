@@ -65,12 +65,6 @@ func (r *result) quarter(which int, of func(state) float64) float64 {
 	return values[len(values)/2]
 }
 
-// verdict is one thing that is looked at.
-type verdict struct {
-	what, figure, bar string
-	met, counts       bool // whether it is as it should be, and whether the run fails if not
-}
-
 func (r *result) grown(what, unit string, of func(state) float64, growth, slack float64) verdict {
 	third, last := r.quarter(2, of), r.quarter(3, of)
 	most := third*(1+growth) + slack
@@ -122,17 +116,6 @@ func (r *result) verdicts() []verdict {
 	return out
 }
 
-// faults lists what fails the run.
-func (r *result) faults() []string {
-	var out []string
-	for _, v := range r.verdicts() {
-		if v.counts && !v.met {
-			out = append(out, v.what+": "+v.figure+", want "+v.bar)
-		}
-	}
-	return out
-}
-
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
 
 // page is the report.
@@ -140,14 +123,7 @@ func (r *result) page(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Under load for %v\n\n", r.time)
 	fmt.Fprintf(&b, "%s Times depend on other work of the machine.\n\n", provenance.Line(ctx, "make soak"))
-	b.WriteString("| what | figure | wanted | |\n|---|---|---|---|\n")
-	for _, v := range r.verdicts() {
-		mark := "met"
-		if !v.met {
-			mark = "**missed**"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", v.what, v.figure, v.bar, mark)
-	}
+	writeVerdicts(&b, r.verdicts())
 	b.WriteString("\nA run never fails because of times, nor because of the heap at rest after a short run; any other missed target fails it.\n\n## What was done\n\n| what | went well | p50 | p99 | faults that explain errors | other errors |\n|---|---|---|---|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(r.all)) {
 		c := r.all[name]

@@ -44,11 +44,7 @@ func (t *tally) do(ctx context.Context, name string, f func(context.Context) err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := t.all[name]
-	if c == nil {
-		c = &count{explained: map[string]int{}}
-		t.all[name] = c
-	}
+	c := t.of(name)
 	var known fault
 	switch {
 	case err == nil:
@@ -75,10 +71,16 @@ func (c *count) percentile(p int) time.Duration {
 func (t *tally) add(name string, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	c := t.of(name)
+	c.times = append(c.times, took)
+}
+
+// of returns the count of one kind of operation. The caller holds mu.
+func (t *tally) of(name string) *count {
 	c := t.all[name]
 	if c == nil {
 		c = &count{explained: map[string]int{}}
 		t.all[name] = c
 	}
-	c.times = append(c.times, took)
+	return c
 }
