@@ -14,8 +14,8 @@ import (
 // agreeWithin is how long replicas have after the load to agree on everything.
 const agreeWithin = 30 * time.Second
 
-// agree waits until all replicas say the same of everything, compares that with what was acknowledged, and looks for
-// the marks of other tenants in it.
+// agree waits until all replicas give the same answers, compares these with what was acknowledged, and looks for marks
+// of other tenants in them.
 func (c *cluster) agree(ctx context.Context) {
 	for _, r := range c.replicas {
 		if err := r.ready(ctx); err != nil {
@@ -55,13 +55,14 @@ func (c *cluster) agree(ctx context.Context) {
 	}
 }
 
-// differences lists what not all replicas say.
+// differences lists the answers that not all replicas give.
 func differences(all []map[string]string) []string {
 	var out []string
 	for i, one := range all[1:] {
 		for path, want := range all[0] {
 			if got, there := one[path]; got != want {
-				out = append(out, fmt.Sprintf("%s: replica 0 says %.300s, replica %d (%v) %.300s", path, want, i+1, there, got))
+				out = append(out, fmt.Sprintf("%s: replica 0 says %.300s, replica %d (%v) %.300s",
+					path, want, i+1, there, got))
 			}
 		}
 		for path := range one {
@@ -74,71 +75,96 @@ func differences(all []map[string]string) []string {
 }
 
 // readAll reads all that a replica has: every tool with its page and its overlay, decisions, preferences and servers,
-// of each tenant.
+// of each tenant. It returns the answers by tenant and path.
 func (c *cluster) readAll(ctx context.Context, base string) map[string]string {
 	out := map[string]string{}
 	for _, h := range c.people {
-		read := func(path, token string) []byte {
-			status, body, err := fetch(ctx, http.MethodGet, base+path, token, nil)
-			if err != nil {
-				c.events.fail(fmt.Sprintf("%s: %v", path, err))
-			}
-			if leak := h.foreign(body); leak != "" {
-				c.events.mu.Lock()
-				c.events.leaks = append(c.events.leaks, fmt.Sprintf("%s of %s shows %s", path, h.tenant, leak))
-				c.events.mu.Unlock()
-			}
-			if status != http.StatusOK {
-				c.events.fail(fmt.Sprintf("%s of %s: %d %.300s", path, h.tenant, status, body))
-			}
-			out[h.tenant+" "+path] = string(body)
-			return body
-		}
-		get := func(path string) []byte { return read(path, h.token) }
-		for cursor := ""; ; {
-			var page struct {
-				Tools []struct {
-					ID     string `json:"id"`
-					Name   string `json:"name"`
-					Server string `json:"server"`
-				}
-				NextCursor string
-			}
-			if err := json.Unmarshal(get("/api/tools?include_disabled=true&limit=1000&cursor="+url.QueryEscape(cursor)), &page); err != nil {
-				c.events.fail(fmt.Sprintf("tools of %s: %v", h.tenant, err))
-			}
-			for _, one := range page.Tools {
-				id := one.ID
-				if id == "" {
-					id = one.Server + "/" + one.Name
-				}
-				get("/api/tools/" + url.PathEscape(id))
-				if h == c.people[0] {
-					get("/api/overlays/" + url.PathEscape(id))
-				}
-			}
-			if cursor = page.NextCursor; cursor == "" {
-				break
-			}
-		}
-		get("/api/quarantine")
+		r := &reader{c: c, h: h, base: base, out: out}
+		r.readTools(ctx)
+		r.get(ctx, "/api/quarantine", h.token)
 		for _, p := range h.profiles {
-			read(p.preferences(), p.token)
+			r.get(ctx, p.preferences(), p.token)
 		}
-		var list struct{ Servers []struct{ Server string } }
-		path := "/api/servers"
-		if err := json.Unmarshal(get(path), &list); err != nil {
-			c.events.fail(fmt.Sprintf("servers of %s: %v", h.tenant, err))
-		}
-		delete(out, h.tenant+" "+path) // it says what state they are in, here
-		var names []string
-		for _, one := range list.Servers {
-			names = append(names, one.Server)
-			if h == c.people[0] && strings.HasPrefix(one.Server, "there") { // the others were imported as listings
-				get("/api/servers/" + one.Server)
-			}
-		}
-		out[h.tenant+" servers"] = strings.Join(names, " ")
+		r.readServers(ctx)
 	}
 	return out
+}
+
+// reader reads what a replica has of one tenant. It notes answers that are no good, and marks of other tenants.
+type reader struct {
+	c    *cluster
+	h    *holder
+	base string
+	out  map[string]string // where get puts answers
+}
+
+// get reads one answer.
+func (r *reader) get(ctx context.Context, path, token string) []byte {
+	e := r.c.events
+	status, body, err := fetch(ctx, http.MethodGet, r.base+path, token, nil)
+	if err != nil {
+		e.fail(fmt.Sprintf("%s: %v", path, err))
+	}
+	if leak := r.h.foreign(body); leak != "" {
+		e.mu.Lock()
+		e.leaks = append(e.leaks, fmt.Sprintf("%s of %s shows %s", path, r.h.tenant, leak))
+		e.mu.Unlock()
+	}
+	if status != http.StatusOK {
+		e.fail(fmt.Sprintf("%s of %s: %d %.300s", path, r.h.tenant, status, body))
+	}
+	r.out[r.h.tenant+" "+path] = string(body)
+	return body
+}
+
+// isHome reports whether the tenant is the one whose token may read overlays and servers.
+func (r *reader) isHome() bool { return r.h == r.c.people[0] }
+
+// readTools reads the list of tools, and the page and the overlay of each.
+func (r *reader) readTools(ctx context.Context) {
+	for cursor := ""; ; {
+		var page struct {
+			Tools []struct {
+				ID     string `json:"id"`
+				Name   string `json:"name"`
+				Server string `json:"server"`
+			}
+			NextCursor string
+		}
+		path := "/api/tools?include_disabled=true&limit=1000&cursor=" + url.QueryEscape(cursor)
+		if err := json.Unmarshal(r.get(ctx, path, r.h.token), &page); err != nil {
+			r.c.events.fail(fmt.Sprintf("tools of %s: %v", r.h.tenant, err))
+		}
+		for _, one := range page.Tools {
+			id := one.ID
+			if id == "" {
+				id = one.Server + "/" + one.Name
+			}
+			r.get(ctx, "/api/tools/"+url.PathEscape(id), r.h.token)
+			if r.isHome() {
+				r.get(ctx, "/api/overlays/"+url.PathEscape(id), r.h.token)
+			}
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return
+		}
+	}
+}
+
+// readServers reads which servers there are. Their states are left out, since they are those of this replica.
+func (r *reader) readServers(ctx context.Context) {
+	const path = "/api/servers"
+	var list struct{ Servers []struct{ Server string } }
+	if err := json.Unmarshal(r.get(ctx, path, r.h.token), &list); err != nil {
+		r.c.events.fail(fmt.Sprintf("servers of %s: %v", r.h.tenant, err))
+	}
+	delete(r.out, r.h.tenant+" "+path)
+	var names []string
+	for _, one := range list.Servers {
+		names = append(names, one.Server)
+		if r.isHome() && strings.HasPrefix(one.Server, "there") { // the others were imported as listings
+			r.get(ctx, path+"/"+one.Server, r.h.token)
+		}
+	}
+	r.out[r.h.tenant+" servers"] = strings.Join(names, " ")
 }

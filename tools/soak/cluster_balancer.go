@@ -16,36 +16,18 @@ import (
 	"time"
 )
 
+// balancerAddress is where the load reaches HAProxy.
+const balancerAddress = "127.83.255.9:8733"
+
 // startBalancer runs HAProxy with the configuration of deploy/replicas, but for addresses and for the limit of one
-// address, from which all load comes here.
+// address, from which all load comes here. It returns when requests reach a replica.
 func (c *cluster) startBalancer(ctx context.Context, t *testOf) error {
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
 		return errors.New("HAProxy is not installed (apt-get install haproxy)")
 	}
-	text, err := os.ReadFile("deploy/replicas/haproxy.cfg")
+	file, err := c.configureBalancer()
 	if err != nil {
-		return err
-	}
-	address := "127.83.255.9:8733"
-	servers := ""
-	for i, r := range c.replicas {
-		servers += fmt.Sprintf("server r%d %s\n    ", i, strings.TrimPrefix(r.base, "http://"))
-	}
-	config := string(text)
-	for old, next := range map[string]string{
-		"bind :8733":   "bind " + address,
-		"gt 500":       "gt 1000000",
-		"maxconn 4096": "maxconn 4096\n    stats socket " + c.balancerSocket() + " level admin",
-		"server-template replica 10 tooldex:8733 resolvers names init-addr none": servers,
-	} {
-		if !strings.Contains(config, old) {
-			return fmt.Errorf("deploy/replicas/haproxy.cfg has no %q", old)
-		}
-		config = strings.ReplaceAll(config, old, next)
-	}
-	file := filepath.Join(c.dir, "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(c.dir, "haproxy.log"))
@@ -62,39 +44,64 @@ func (c *cluster) startBalancer(ctx context.Context, t *testOf) error {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
 	})
-	c.base = "http://" + address
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; pause(ctx, 50*time.Millisecond) {
-		if conn, err := new(net.Dialer).DialContext(ctx, "tcp", address); err == nil {
-			_ = conn.Close()
-			if status, _, err := fetch(ctx, http.MethodGet, c.base+"/readyz", "", nil); err == nil && status == http.StatusOK {
-				return nil
-			}
+	c.base = "http://" + balancerAddress
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; {
+		status, _, err := fetch(ctx, http.MethodGet, c.base+"/readyz", "", nil)
+		if err == nil && status == http.StatusOK {
+			return nil
 		}
+		pause(ctx, 50*time.Millisecond)
 	}
 	said, _ := os.ReadFile(log.Name())
 	return fmt.Errorf("the balancer does not answer: %s", said)
 }
 
-// balancerSocket is where HAProxy takes orders and says what it did.
+// configureBalancer writes the configuration of HAProxy, and returns the file.
+func (c *cluster) configureBalancer() (string, error) {
+	text, err := os.ReadFile("deploy/replicas/haproxy.cfg")
+	if err != nil {
+		return "", err
+	}
+	servers := ""
+	for i, r := range c.replicas {
+		servers += fmt.Sprintf("server r%d %s\n    ", i, strings.TrimPrefix(r.base, "http://"))
+	}
+	config := string(text)
+	for old, next := range map[string]string{
+		"bind :8733":   "bind " + balancerAddress,
+		"gt 500":       "gt 1000000",
+		"maxconn 4096": "maxconn 4096\n    stats socket " + c.balancerSocket() + " level admin",
+		"server-template replica 10 tooldex:8733 resolvers names init-addr none": servers,
+	} {
+		if !strings.Contains(config, old) {
+			return "", fmt.Errorf("deploy/replicas/haproxy.cfg has no %q", old)
+		}
+		config = strings.ReplaceAll(config, old, next)
+	}
+	file := filepath.Join(c.dir, "haproxy.cfg")
+	return file, os.WriteFile(file, []byte(config), 0o600)
+}
+
+// balancerSocket is the socket at which HAProxy takes commands.
 func (c *cluster) balancerSocket() string { return filepath.Join(c.dir, "haproxy.sock") }
 
-// tell gives HAProxy an order and returns its answer.
-func (c *cluster) tell(order string) (string, error) {
+// balancerCommand has HAProxy run a command, and returns its answer.
+func (c *cluster) balancerCommand(text string) (string, error) {
 	conn, err := new(net.Dialer).DialContext(context.Background(), "unix", c.balancerSocket())
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, order+"\n"); err != nil {
+	if _, err := io.WriteString(conn, text+"\n"); err != nil {
 		return "", err
 	}
 	said, err := io.ReadAll(conn)
 	return string(said), err
 }
 
-// balancerState returns a field of each line that HAProxy keeps of its backend: of each replica, and of BACKEND.
+// balancerState returns one field of HAProxy's statistics, by the name of the replica, and as BACKEND for all of them.
 func (c *cluster) balancerState(field string) (map[string]string, error) {
-	said, err := c.tell("show stat")
+	said, err := c.balancerCommand("show stat")
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +127,7 @@ func (c *cluster) balanceOver(ctx context.Context, n int) error {
 		if i < n {
 			state = "ready"
 		}
-		said, err := c.tell(fmt.Sprintf("set server tooldex/r%d state %s", i, state))
+		said, err := c.balancerCommand(fmt.Sprintf("set server tooldex/r%d state %s", i, state))
 		if err != nil {
 			return err
 		}
@@ -148,8 +155,8 @@ func (c *cluster) balanceOver(ctx context.Context, n int) error {
 	}
 }
 
-// sentAgain returns how many requests HAProxy has sent again, to the same replica or to another, and -1 if it does not
-// say.
+// sentAgain returns how many requests HAProxy has sent again, to the same replica or to another, or -1 if that is not
+// known.
 func (c *cluster) sentAgain() int {
 	all, err := c.balancerState("wretr")
 	if err != nil {

@@ -8,20 +8,22 @@ import (
 	"time"
 )
 
-// changeTurns is one second of changes.
-var changeTurns = [changeRate]turn{
-	preferences, preferences, preferences, servers, preferences, preferences, preferences, overlays, preferences, preferences,
-	preferences, preferences, imports, preferences, preferences, preferences, preferences, ofCommands, preferences, preferences,
+// changeSchedule is one second of changes.
+var changeSchedule = [changeRate]changeKind{
+	preferences, preferences, preferences, servers, preferences,
+	preferences, preferences, overlays, preferences, preferences,
+	preferences, preferences, imports, preferences, preferences,
+	preferences, preferences, ofCommands, preferences, preferences,
 }
 
-// refused is an answer that says that the change was not made, and to try later.
+// refused is the error of a change that was not made, and may be tried later.
 type refused struct{ error }
 
-// change makes one change of a kind, of a key that nobody changes at the time.
-func (c *cluster) change(kind turn) {
-	k := c.take(turnNames[kind])
+// change makes one change of a kind, of a key that is not being changed.
+func (c *cluster) change(kind changeKind) {
+	k := c.take(changeNames[kind])
 	if k == nil {
-		c.tally.add(turnNames[kind]+", none free", 0)
+		c.tally.add(changeNames[kind]+", none free", 0)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), changePatience)
@@ -56,7 +58,7 @@ func (c *cluster) change(kind turn) {
 			what = ", timed out"
 		}
 		c.tally.add(k.kind+what, took)
-		if what == ", timed out" { // it may have been made or not, and says so
+		if what == ", timed out" { // it may have been made or not
 			return
 		}
 		c.events.mu.Lock()
@@ -75,8 +77,8 @@ func isBroken(err error) bool {
 	return !errors.As(err, &ended)
 }
 
-// take returns a key of a kind that is not changed at the time, the one that was changed the longest ago, and marks it.
-// It returns nil if there is none.
+// take returns the key of a kind that was changed the longest ago, and marks it as busy. It returns nil if all of the
+// kind are being changed.
 func (c *cluster) take(kind string) *key {
 	c.taking.Lock()
 	defer c.taking.Unlock()

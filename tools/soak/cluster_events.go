@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// failed is a search without a good answer.
+// failed is a search or a change without a good answer.
 type failed struct {
 	begin, end time.Time
 	why        string
-	broken     bool // the connection broke, or the balancer says that its did
+	broken     bool // the connection broke, or that of the balancer did, which answers 502
 }
 
 // events keeps what failed and what was done when. It is safe for concurrent use.
@@ -30,7 +30,7 @@ type events struct {
 	faults   []happened
 	cut      []failed  // changes that were neither acknowledged nor refused
 	lastAck  time.Time // of a change
-	wrong    []string  // what else may not be
+	wrong    []string  // what else must not happen
 }
 
 // kill is one of a replica. What was in flight then may fail.
@@ -55,7 +55,7 @@ func (e *events) note(what, after string, args ...any) {
 	e.faults = append(e.faults, one)
 }
 
-// fail notes what may not be.
+// fail notes something that must not happen.
 func (e *events) fail(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -90,7 +90,9 @@ func (e *events) unexplained() (bad []failed, explained int) {
 
 // byKill reports whether a replica was killed while something that broke was in flight.
 func (e *events) byKill(f failed) bool {
-	return f.broken && slices.ContainsFunc(e.kills, func(k kill) bool { return f.begin.Before(k.to) && f.end.After(k.from) })
+	return f.broken && slices.ContainsFunc(e.kills, func(k kill) bool {
+		return f.begin.Before(k.to) && f.end.After(k.from)
+	})
 }
 
 // inFlightAtKills returns how many searches were in flight when replicas were killed.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// gap is how long all goes well between faults: a share of the time.
+// gap is the time between two faults, a share of that of the run.
 func (c *cluster) gap() time.Duration { return max(c.time/15, 2*time.Second) }
 
 // doFaults kills and cuts, each in turn and then all together, and begins again while there is time.
@@ -32,7 +32,7 @@ func (c *cluster) doFaults(ctx context.Context) {
 func (c *cluster) failOver(ctx context.Context) {
 	killed := time.Now()
 	c.primary.Kill()
-	pause(ctx, time.Second) // what notices that the primary is gone takes a while, too
+	pause(ctx, time.Second) // a real failover takes a while to notice the death, too
 	c.standby.Promote()
 	promoted := time.Now()
 	c.primary, c.standby = c.standby, c.primary
@@ -42,8 +42,11 @@ func (c *cluster) failOver(ctx context.Context) {
 	}
 	c.failovers = append(c.failovers, failover{promoted.Sub(killed), went.Sub(promoted)})
 	c.primary.Rejoin(c.standby)
-	c.events.note("the primary was killed", "promoted after %v, a change acknowledged %v later, a new standby %v after the kill",
-		promoted.Sub(killed).Round(time.Millisecond), went.Sub(promoted).Round(time.Millisecond), time.Since(killed).Round(time.Millisecond))
+	rejoined := time.Now()
+	c.events.note("the primary was killed",
+		"promoted after %v, a change acknowledged %v later, a new standby %v after the kill",
+		promoted.Sub(killed).Round(time.Millisecond), went.Sub(promoted).Round(time.Millisecond),
+		rejoined.Sub(killed).Round(time.Millisecond))
 }
 
 // failover is how long one took.
@@ -63,7 +66,8 @@ func (c *cluster) restart(i int) func(context.Context) {
 		if err := r.ready(ctx); err != nil {
 			c.events.fail(err.Error())
 		}
-		c.events.note(fmt.Sprintf("replica %d was killed", i), "started again, it was ready %v after the kill", time.Since(killed).Round(time.Millisecond))
+		c.events.note(fmt.Sprintf("replica %d was killed", i), "started again, it was ready %v after the kill",
+			time.Since(killed).Round(time.Millisecond))
 	}
 }
 
@@ -84,7 +88,9 @@ func (c *cluster) partition(i int) func(context.Context) {
 		if err := c.replicas[i].ready(ctx); err != nil {
 			c.events.fail(err.Error())
 		}
-		c.events.note(fmt.Sprintf("replica %d was cut off from the database", i), "for %v; %v later it reached the database", lasted.Round(time.Millisecond), time.Since(healed).Round(time.Millisecond))
+		c.events.note(fmt.Sprintf("replica %d was cut off from the database", i),
+			"for %v; %v later it reached the database",
+			lasted.Round(time.Millisecond), time.Since(healed).Round(time.Millisecond))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"tooldex/tools/internal/gauge"
 )
 
-// figures are what the cluster does without faults. All of it is about one tenant, which the faults leave alone.
+// figures are measured on the cluster before the faults, on a tenant of their own.
 type figures struct {
 	h       *holder
 	dumps   []string // its catalogue
@@ -35,7 +35,7 @@ const (
 	figuresConnections = 16
 )
 
-// measureCalm takes the figures without faults. The replicas run, and nobody else asks them.
+// measureCalm takes the figures without faults. The replicas must run, and get no other requests.
 func (c *cluster) measureCalm(ctx context.Context) error {
 	f := c.figures
 	if err := c.gather(ctx, f); err != nil {
@@ -47,6 +47,18 @@ func (c *cluster) measureCalm(ctx context.Context) error {
 		return fmt.Errorf("import into the database: %w: %.300s", err, out)
 	}
 	f.imports[0] = time.Since(begin)
+	if err := c.measureSearches(ctx, f); err != nil {
+		return err
+	}
+	if err := c.measureRates(ctx, f); err != nil {
+		return err
+	}
+	says("without faults: how soon replicas answer with a change")
+	return c.watch(ctx, f)
+}
+
+// measureSearches searches through a replica, and through a server on files that it starts for that.
+func (c *cluster) measureSearches(ctx context.Context, f *figures) error {
 	alone, stop, err := c.serveFiles(ctx, f)
 	if err != nil {
 		return err
@@ -75,7 +87,11 @@ func (c *cluster) measureCalm(ctx context.Context) error {
 			return err
 		}
 	}
-	stop()
+	return nil
+}
+
+// measureRates searches behind HAProxy with one replica and more, and reads what memory the replicas take then.
+func (c *cluster) measureRates(ctx context.Context, f *figures) (err error) {
 	for i := range f.rates {
 		if err := c.balanceOver(ctx, i+1); err != nil {
 			return err
@@ -91,8 +107,7 @@ func (c *cluster) measureCalm(ctx context.Context) error {
 			}
 		}
 	}
-	says("without faults: how soon replicas answer with a change")
-	return c.watch(ctx, f)
+	return nil
 }
 
 // failed is how many searches failed.

@@ -30,7 +30,7 @@ func (c *cluster) load(ctx context.Context) {
 	all.Go(func() {
 		n := 0
 		every(ctx, time.Second/changeRate, func() {
-			kind := changeTurns[n%len(changeTurns)]
+			kind := changeSchedule[n%len(changeSchedule)]
 			n++
 			all.Go(func() { c.change(kind) })
 		})
@@ -45,7 +45,7 @@ func every(ctx context.Context, d time.Duration, do func()) {
 	}
 }
 
-// search asks for a tool of a tenant by way of the balancer, and looks at the answer.
+// search searches for a tool of a tenant through the balancer, and checks the answer.
 func (c *cluster) search() {
 	ctx, cancel := context.WithTimeout(context.Background(), searchPatience)
 	defer cancel()

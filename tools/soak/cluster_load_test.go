@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A server that closes a kept connection when it has read the second request: the client sends that again and says
-// nothing of it.
+// TestCountAttempts asks a server that closes a connection when it has read the second request on it. The client sends
+// that request again without an error, and both attempts are counted.
 func TestCountAttempts(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

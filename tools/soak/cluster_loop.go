@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// closedLoop is how requests went of which each connection sent the next when it had the answer to the one before.
+// closedLoop is how requests went. Each connection sent the next request when it had the answer to the one before.
 type closedLoop struct {
 	*count
 	took time.Duration
@@ -22,7 +22,7 @@ type closedLoop struct {
 // rate is how many were answered in a second.
 func (l *closedLoop) rate() float64 { return float64(len(l.times)) / l.took.Seconds() }
 
-// loop asks for a while over some connections. Before that each asks a few times, which does not count.
+// loop asks for figuresTime over so many connections. It first asks for a second that does not count.
 func loop(ctx context.Context, connections int, ask func(context.Context) error) (*closedLoop, error) {
 	round := func(d time.Duration) (*closedLoop, error) {
 		ctx, stop := context.WithTimeout(ctx, d)
@@ -52,7 +52,7 @@ func loop(ctx context.Context, connections int, ask func(context.Context) error)
 // longestOpening is how long a server may take to open the tenant: the index of 100,000 tools takes minutes.
 const longestOpening = 20 * time.Minute
 
-// search returns what asks a server for one tool after the other.
+// search returns a function that sends a server one search after the other, from any number of goroutines.
 func (f *figures) search(base string) func(context.Context) error {
 	var next atomic.Int64
 	return func(ctx context.Context) error {

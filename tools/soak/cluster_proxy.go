@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// stoppingProxy passes bytes on, until it is stopped: then it takes connections and bytes, and nothing comes of them.
+// stoppingProxy passes bytes on. While it is stopped, it accepts connections and bytes and keeps them.
 type stoppingProxy struct {
 	address, to string
 
 	mu      sync.Mutex
-	go_     *sync.Cond // when stopped becomes false
+	resumed *sync.Cond // stopped has become false
 	stopped bool       // guarded by mu
 }
 
@@ -21,7 +21,7 @@ func (p *stoppingProxy) stop(yes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopped = yes
-	p.go_.Broadcast()
+	p.resumed.Broadcast()
 }
 
 // await returns when the proxy is not stopped.
@@ -29,7 +29,7 @@ func (p *stoppingProxy) await() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.stopped {
-		p.go_.Wait()
+		p.resumed.Wait()
 	}
 }
 

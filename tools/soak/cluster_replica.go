@@ -25,11 +25,12 @@ type replica struct {
 	ended chan struct{} // closed when cmd has ended
 }
 
-// start starts the process, also again.
+// start starts the process, for the first time or again.
 func (r *replica) start(ctx context.Context) error {
 	listen, reached := r.c.net.listen(r.number)
 	r.base = "http://" + reached
-	log, err := os.OpenFile(filepath.Join(r.c.dir, fmt.Sprintf("replica%d.log", r.number)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(r.c.dir, fmt.Sprintf("replica%d.log", r.number)),
+		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,8 @@ func (r *replica) start(ctx context.Context) error {
 	cmd := r.c.net.within(r.number, r.c.bin, "serve", "--listen", listen, "--log-level", "info",
 		"--config", filepath.Join(r.c.dir, "tooldex.yaml"), "--tokens", filepath.Join(r.c.dir, "tokens.yaml"),
 		"--data-dir", filepath.Join(r.c.dir, fmt.Sprint("data", r.number)))
-	cmd.Env = append(os.Environ(), "TOOLDEX_STORE="+r.c.net.store(r.number, tenantNames[0]), "TOOLDEX_TOKEN="+access.NewSecret())
+	cmd.Env = append(os.Environ(), "TOOLDEX_STORE="+r.c.net.store(r.number, tenantNames[0]),
+		"TOOLDEX_TOKEN="+access.NewSecret())
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		return err
@@ -53,7 +55,8 @@ func (r *replica) start(ctx context.Context) error {
 	return nil
 }
 
-// ready waits until the replica answers that it is ready, without a warning.
+// ready waits until the replica answers that it is ready, without a warning. It starts a process that has ended, as a
+// supervisor would.
 func (r *replica) ready(ctx context.Context) error {
 	last := ""
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
@@ -63,7 +66,7 @@ func (r *replica) ready(ctx context.Context) error {
 		}
 		last = fmt.Sprintf("%d %s %v", status, body, err)
 		select {
-		case <-r.ended: // as its supervisor would
+		case <-r.ended:
 			if err := r.start(ctx); err != nil {
 				return err
 			}
@@ -76,11 +79,11 @@ func (r *replica) ready(ctx context.Context) error {
 	return fmt.Errorf("replica %d is not ready: %s", r.number, last)
 }
 
-// warm has the replica open every tenant, as it has after a while: one that it never had cannot be opened without the
-// database.
+// warm has the replica open every tenant. A tenant that it never opened could not be opened without the database.
 func (r *replica) warm(ctx context.Context) error {
 	for _, h := range r.c.people {
-		if status, body, err := fetch(ctx, http.MethodGet, r.base+"/search?q=invoice", h.token, nil); err != nil || status != http.StatusOK {
+		status, body, err := fetch(ctx, http.MethodGet, r.base+"/search?q=invoice", h.token, nil)
+		if err != nil || status != http.StatusOK {
 			return fmt.Errorf("a first search of %s: %d %.300s %w", h.tenant, status, body, err)
 		}
 	}

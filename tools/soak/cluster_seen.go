@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// seen is how long after the acknowledgement of a change the others answered with it.
+// seen is how long after the acknowledgement of a change other replicas answered with it.
 type seen struct {
 	what    string
 	changes int
@@ -36,22 +36,21 @@ func (c *cluster) watch(ctx context.Context, f *figures) error {
 		return err
 	}
 	read := func(ctx context.Context, base string) (string, error) {
-		return value(ctx, base, p.preferences(), p.token,
-			func(m map[string]any) string { return fmt.Sprint(m["tokenThreshold"]) })
+		return value(ctx, base, p.preferences(), p.token, tokenThreshold)
 	}
 	if err := c.watchOne(ctx, "a preference, set through the first replica", c.replicas[1:], write, read); err != nil {
 		return err
 	}
 	server := "news-" + f.h.mark
 	write = func(ctx context.Context, n int) error {
-		return c.by(ctx, f.h, "import", c.writeDump(server, n, []map[string]any{{
-			"name": "peek", "inputSchema": map[string]any{"type": "object"},
-			"description": fmt.Sprintf("Read what %s keeps, form %d", f.h.mark, n),
-		}}))
+		return c.changeBy(ctx, f.h, "import",
+			c.peekDump(server, n, fmt.Sprintf("Read what %s keeps, form %d", f.h.mark, n)))
 	}
 	return c.watchOne(ctx, "a tool, imported by the command", c.replicas, write, described(f.h, server+"/peek"))
 }
 
+// watchOne makes changes of one kind. Write makes change n, and read returns the number of the change that a replica
+// answers with.
 func (c *cluster) watchOne(ctx context.Context, what string, others []*replica, write func(context.Context, int) error,
 	read func(context.Context, string) (string, error),
 ) error {
@@ -67,7 +66,8 @@ func (c *cluster) watchOne(ctx context.Context, what string, others []*replica, 
 		var all sync.WaitGroup
 		for i, r := range others {
 			all.Go(func() {
-				for want, got := strconv.Itoa(s.changes), ""; got != want && errs[i] == nil; pause(ctx, time.Millisecond) {
+				want, got := strconv.Itoa(s.changes), ""
+				for ; got != want && errs[i] == nil; pause(ctx, time.Millisecond) {
 					got, errs[i] = read(ctx, r.base)
 					took[i] = time.Since(acknowledged)
 					if took[i] > seenWithin && errs[i] == nil {

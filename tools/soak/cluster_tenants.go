@@ -49,7 +49,7 @@ func (p profile) preferences() string {
 	return "/api/tools/preferences?profile=" + p.name
 }
 
-// configure writes what all replicas share.
+// configure makes the tenants, and writes the configuration and the tokens that all replicas share.
 func (c *cluster) configure() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trust: {policy: warn}\nserve: {rate: -1}\nprofiles:\n")
@@ -82,7 +82,9 @@ func (c *cluster) configure() error {
 	}
 	alone := access.File{Path: filepath.Join(c.dir, "alone-tokens.yaml")}
 	one := c.figures.h.profiles[0]
-	err := alone.Add(access.Token{Name: "agents", Digest: access.Digest(one.token), View: access.View{Profile: one.name}})
+	err := alone.Add(access.Token{
+		Name: "agents", Digest: access.Digest(one.token), View: access.View{Profile: one.name},
+	})
 	if err != nil {
 		return err
 	}

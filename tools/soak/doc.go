@@ -8,7 +8,8 @@
 // With -hostile it serves nine servers that behave well beside one that attacks, once for each attack, and fails if a
 // call of the nine fails, or if an attack costs more than 64 MiB of memory.
 //
-// With -cluster it serves three replicas on PostgreSQL with a synchronous standby, behind HAProxy, to several tenants. It
-// kills the primary and replicas and cuts replicas off from the database, and fails if a search fails that no kill
-// explains, if an acknowledged change is lost, if the replicas differ afterwards, or if a tenant sees another's marks.
+// With -cluster it runs three replicas on PostgreSQL with a synchronous standby, behind HAProxy, for several tenants.
+// It kills the primary and replicas, and cuts replicas off from the database. It fails if a search fails that no kill
+// explains, if an acknowledged change is lost, if the replicas differ afterwards, or if an answer to a tenant shows a
+// mark of another.
 package main
