@@ -206,8 +206,12 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 // writeImage writes the image of a state with the set that it serves and the sections of its index.
 func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) error {
 	near := newNearTables(set.All())
+	reviews, err := json.Marshal(st.review())
+	if err != nil {
+		return fmt.Errorf("write what is to be reviewed: %w", err)
+	}
 	return writeTools(path, key.encode(), st, set, st.allEntries(), imageMeta{},
-		slices.Concat(flatfile.Parts(near.sections()...), nameSections(set), sections))
+		slices.Concat(flatfile.Parts(near.sections()...), nameSections(set), flatfile.Parts(reviews), sections))
 }
 
 // nameSections returns the tables that find the tools of a set by name, for an image.

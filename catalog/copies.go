@@ -218,8 +218,18 @@ func (t *describedTool) enter(byRow map[uint64][]*describedTool) {
 	}
 }
 
-// addCopies adds the near copies of other servers' tools to what is reviewed, except those that a person approved.
-func (st *state) addCopies(reviews []scan.Review) []scan.Review {
+// settled returns the records as findCopies takes them, by ID.
+func (st *state) settled() []settledTool {
+	tools := make([]settledTool, 0, len(st.records))
+	for _, id := range slices.Sorted(maps.Keys(st.records)) {
+		tools = append(tools, settledTool{st.records[id].Tool, st.records[id].Hash, st.records[id].First})
+	}
+	return tools
+}
+
+// addCopies adds to what is reviewed those of the records that are near copies of other servers' tools among some,
+// except those that a person approved.
+func (st *state) addCopies(reviews []scan.Review, tools []settledTool) []scan.Review {
 	at := map[tool.ID]int{}
 	for i, r := range reviews {
 		// Reviews of single tools have no kind; others are about servers.
@@ -227,14 +237,10 @@ func (st *state) addCopies(reviews []scan.Review) []scan.Review {
 			at[r.ID] = i
 		}
 	}
-	var tools []settledTool
-	for _, id := range slices.Sorted(maps.Keys(st.records)) {
-		tools = append(tools, settledTool{st.records[id].Tool, st.records[id].Hash, st.records[id].First})
-	}
 	for _, c := range findCopies(tools, newParameterNames()) {
 		id, of := tools[c.copy].ID(), tools[c.of].ID()
-		rec := st.records[id]
-		if st.trust.Approved(formOf(rec)) {
+		rec, ok := st.records[id]
+		if !ok || st.trust.Approved(formOf(rec)) {
 			continue
 		}
 		found := scan.CopyFinding(of)

@@ -160,6 +160,7 @@ func (c *Catalog) publishFew(ctx context.Context, st *state, changed map[string]
 	}
 	x.layers.note(changed)
 	x.layers.changed = servers
+	st.image, st.since = x.layers.image, servers
 	x.to.Swap(snap)
 	st.stamp = store.Stamp{}
 	st.forgetUnneeded()

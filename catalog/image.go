@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tooldex/index"
@@ -28,7 +29,7 @@ import (
 
 // imageLayout is the version of an image, except for the index in it. Raise it when the same stored tools would be
 // served otherwise than before.
-const imageLayout = 7
+const imageLayout = 8
 
 // The names of images in the data directory. Each model and each policy of trust has one; of those that are not used
 // any more the latest few stay.
@@ -46,9 +47,10 @@ const (
 	sectionMeta = iota
 	sectionRows
 	sectionTexts
-	sectionNear                         // the first of those of nearTables
-	sectionNames      = sectionNear + 4 // the first of those of tool.Set.NameLists
-	firstIndexSection = sectionNames + 9
+	sectionNear                          // the first of those of nearTables
+	sectionNames      = sectionNear + 4  // the first of those of tool.Set.NameLists
+	sectionReviews    = sectionNames + 9 // what state.review returns, as JSON
+	firstIndexSection = sectionReviews + 1
 )
 
 // imageKey says what an image was made of. It is compared as a whole.
@@ -178,23 +180,25 @@ type openedImage struct {
 	snap    *index.Snapshot // nil if it was opened without the index
 	near    nearTables      // nil tables if they were not opened
 	rows    []toolRow       // of all tools, held ones as well; nil if they were not opened
-	docs    []int32         // by document of the index: its row; nil before firstSeen
-	servers []string        // of all tools
+	docs    []int32         // by document of the index: its row; set by place
+	place   sync.Once
+	servers []string // of all tools
+	reviews []byte   // the section; nil if it was not opened
 	meta    imageMeta
 }
 
 // is reports whether an image has a key.
 func (o *openedImage) is(key imageKey) bool { return o != nil && o.key == string(key.encode()) }
 
-// firstSeen returns when the tool of a document was first seen. The caller holds mu.
+// firstSeen returns when the tool of a document was first seen.
 func (o *openedImage) firstSeen(doc int) time.Time {
-	if o.docs == nil {
+	o.place.Do(func() {
 		for i := range o.rows {
 			if o.rows[i].lengths[partHeld] == 0 {
 				o.docs = append(o.docs, int32(i))
 			}
 		}
-	}
+	})
 	if doc >= len(o.docs) {
 		return time.Time{}
 	}
@@ -210,13 +214,13 @@ func openImageFile(key imageKey, dir string, mapped, withIndex bool) (*openedIma
 	if len(sections) < firstIndexSection {
 		return nil, flatfile.ErrForeign
 	}
-	o := &openedImage{key: string(key.encode())}
+	o := &openedImage{key: string(key.encode()), reviews: sections[sectionReviews]}
 	stored, err := o.openTools(sections)
 	if err != nil {
 		return nil, err
 	}
 	o.servers = serversOf(stored.tools)
-	if o.set, err = openSet(stored, sections[sectionNames:firstIndexSection]); err != nil {
+	if o.set, err = openSet(stored, sections[sectionNames:sectionReviews]); err != nil {
 		return nil, err
 	}
 	if o.near, err = openNearTables(sections[sectionNear:sectionNames]); err == nil && withIndex {
@@ -230,7 +234,7 @@ func openImageFile(key imageKey, dir string, mapped, withIndex bool) (*openedIma
 
 // openSet returns the set of stored tools, whose names are found by tables that lie in sections.
 func openSet(stored storedTools, sections [][]byte) (*tool.Set, error) {
-	var lists [firstIndexSection - sectionNames][]uint32
+	var lists [sectionReviews - sectionNames][]uint32
 	for k := range lists {
 		var err error
 		if lists[k], err = flatfile.List[uint32](sections[k]); err != nil {
@@ -292,7 +296,7 @@ func (c *Catalog) publishImage(head store.Head, image *openedImage, seg *segment
 	}
 	c.st.Store(&state{
 		generation: head.Generation, servers: head.Servers, trust: ledger, derived: newDerived(), partial: true,
-		stamp: head.Stamp, mixed: mixed,
+		stamp: head.Stamp, mixed: mixed, image: image, since: changed,
 	})
 	c.set.Store(set)
 	c.complete = true // no other image is written

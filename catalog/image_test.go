@@ -116,9 +116,11 @@ func TestImage(t *testing.T) {
 		t.Fatal("the image was not used")
 	}
 	sameCatalogue(t, first, second)
-	if d := diff(first.Review(), second.Review()); d != "" || second.st.Load().partial {
-		t.Errorf("after reading the store, tools to review (-want +got):\n%s", d)
+	sameReview(t, first, second)
+	if d := diff(first.View().Tools(), second.View().Tools()); d != "" || second.st.Load().partial {
+		t.Errorf("after reading the store (-want +got):\n%s", d)
 	}
+	sameReview(t, first, second)
 	third := imaged(t, dir, trust.Options{})
 	r := mustSync(t, third, &fake{name: "two", tools: fullTools("two")[:2]})
 	if len(r[0].Removed) != 3 || third.Set().Len() != 7 || third.o.Index.Current().Len() != 7 {

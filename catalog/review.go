@@ -3,7 +3,9 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,30 +19,111 @@ import (
 // Review lists the tools, prompts and resources that a person should look at: those that are held, then those that are
 // served with a warning, each group by ID.
 func (c *Catalog) Review() []scan.Review {
-	st := c.loaded()
-	c.reviewing.Lock()
-	defer c.reviewing.Unlock()
-	if c.reviewed != st { // finding the copies looks at every description, and the panel asks again and again
-		c.reviews, c.reviewed = st.review(), st
+	if out, ok := c.reviewOf(c.st.Load()); ok {
+		return out
 	}
-	return slices.Clone(c.reviews)
+	out, _ := c.reviewOf(c.loaded())
+	return out
 }
 
-// review is Catalog.Review of one state.
+// reviewOf is Review of one state, from memory if it was asked for before: the panel asks again and again. It returns
+// false for a partial state that does not tell.
+func (c *Catalog) reviewOf(st *state) ([]scan.Review, bool) {
+	c.reviewing.Lock()
+	defer c.reviewing.Unlock()
+	if c.reviewed != st {
+		var out []scan.Review
+		if !st.partial {
+			out = st.review()
+		} else if o, ok := st.reviewFromImage(context.Background(), c.o.Store); ok {
+			out = o
+		} else {
+			return nil, false
+		}
+		c.reviews, c.reviewed = out, st
+	}
+	return slices.Clone(c.reviews), true
+}
+
+// review is Catalog.Review of one state, which is not partial. It looks at every description to find the copies.
 func (st *state) review() []scan.Review {
-	var out []scan.Review
+	out := append(st.reviewRecords(), st.trust.ReviewFeatures()...)
+	return sortReviews(st.addCopies(out, st.settled()))
+}
+
+// reviewRecords lists the tools to look at, except for copies.
+func (st *state) reviewRecords() (out []scan.Review) {
 	for _, rec := range st.records {
 		if r, ok := st.trust.Review(formOf(rec), rec.Changed); ok {
 			out = append(out, r)
 		}
 	}
-	out = st.addCopies(append(out, st.trust.ReviewFeatures()...))
-	slices.SortFunc(out, func(a, b scan.Review) int {
+	return out
+}
+
+// sortReviews sorts in place: first what is held, then by ID.
+func sortReviews(all []scan.Review) []scan.Review {
+	slices.SortFunc(all, func(a, b scan.Review) int {
 		if a.Held != b.Held {
 			return map[bool]int{true: -1, false: 1}[a.Held]
 		}
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 	})
+	return all
+}
+
+// reviewFromImage is Catalog.Review of a partial state: the image has the list of its time, and the servers that have
+// changed since are read from the store. Copies are looked for as in the index: among the tools of these servers, and
+// those of others that resemble them. It returns false if the store is not as the state was, or if these are too many.
+func (st *state) reviewFromImage(ctx context.Context, from store.Backend) ([]scan.Review, bool) {
+	var all []scan.Review
+	if st.image == nil || json.Unmarshal(st.image.reviews, &all) != nil {
+		return nil, false
+	}
+	if len(st.since) == 0 {
+		return all, true
+	}
+	snap, err := from.LoadServers(ctx, slices.Collect(maps.Keys(st.since)))
+	if err != nil || snap.Generation != st.generation || len(snap.Damaged) > 0 {
+		return nil, false
+	}
+	own := &state{records: map[tool.ID]store.Record{}, trust: st.trust.With(snap.Trust, snap.Servers)}
+	for _, r := range snap.Records {
+		own.records[r.Tool.ID()] = r
+	}
+	tools := append(own.settled(), st.image.similar(own.records, st.since)...)
+	if len(tools) > mostCompared {
+		return nil, false
+	}
+	changed := func(r scan.Review) bool { return st.since[r.ID.Server()] }
+	all = append(slices.DeleteFunc(all, changed), own.reviewRecords()...)
+	for _, r := range own.trust.ReviewFeatures() {
+		if changed(r) { // it may know of others
+			all = append(all, r)
+		}
+	}
+	return sortReviews(own.addCopies(all, tools)), true
+}
+
+// similar returns the tools of an image that some records may be copies of, except those of some servers.
+func (o *openedImage) similar(records map[tool.ID]store.Record, except map[string]bool) (out []settledTool) {
+	all, met := o.set.All(), map[int32]bool{}
+	for _, r := range records {
+		for _, row := range sketchOf(r.Tool) {
+			found := 0
+			o.near.rows.find(row, func(doc int32) bool {
+				if t := all[doc]; !except[t.Server] {
+					found++
+					if !met[doc] {
+						met[doc] = true
+						out = append(out, settledTool{Tool: t, first: o.firstSeen(int(doc))})
+					}
+				}
+				return found < maxPerRow
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b settledTool) int { return cmp.Compare(a.ID(), b.ID()) })
 	return out
 }
 

@@ -26,6 +26,32 @@ func withImage(t testing.TB, dir string, o trust.Options, servers []*fake) {
 	}
 }
 
+// listing opens what is stored in a folder as a program does that only lists.
+func listing(t testing.TB, dir string, o trust.Options) *Catalog {
+	t.Helper()
+	m, err := BuiltinModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(context.Background(), Options{Store: openStore(t, dir), Model: m, ListOnly: true, Images: true, Trust: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sameReview compares what is to be reviewed. A catalogue with an image does not read the whole store for it.
+func sameReview(t *testing.T, want, got *Catalog) {
+	t.Helper()
+	before := got.st.Load()
+	if d := diff(want.Review(), got.Review()); d != "" {
+		t.Errorf("what is to be reviewed (-want +got):\n%s", d)
+	}
+	if before.partial && got.st.Load() != before {
+		t.Error("the whole store was read to list what is to be reviewed")
+	}
+}
+
 // mustBeFew fails unless a catalogue has its index in layers and did not read the whole store.
 func mustBeFew(t *testing.T, what string, c *Catalog) {
 	t.Helper()
@@ -41,6 +67,7 @@ func TestSegments(t *testing.T) {
 		t.Skip("compares for long what one process does after another; TestFewTogether has them change together")
 	}
 	const steps = 12
+	kinds, copied := map[bool]bool{}, false // of what is to be reviewed
 	for _, o := range []trust.Options{{Policy: trust.Quarantine}, {}} {
 		v, dir := invented{rand.New(rand.NewPCG(11, 12))}, t.TempDir()
 		w := newChanging(v, 260)
@@ -60,12 +87,24 @@ func TestSegments(t *testing.T) {
 			}
 			mustSync(t, changing, s)
 			whole := wholeCatalogue(t, dir, o)
+			listed := listing(t, dir, o)
+			if !listed.st.Load().partial {
+				t.Fatal("a program that lists has read the whole store")
+			}
+			sameReview(t, whole, listed)
+			for _, r := range whole.Review() {
+				kinds[r.Held] = true
+				for _, f := range r.Suspicions {
+					copied = copied || f.Rule == "copy"
+				}
+			}
 			for name, c := range map[string]*Catalog{"first": first, "second": second, "third": layeredCatalogue(t, dir, o)} {
 				if changed, err := c.Refresh(context.Background()); err != nil || changed && c == changing {
 					t.Fatal(name, changed, err)
 				}
 				mustBeFew(t, fmt.Sprintf("the %s at step %d", name, step), c)
 				sameAnswers(t, whole, c)
+				sameReview(t, whole, c)
 				if t.Failed() {
 					t.Fatalf("the %s at step %d of policy %q", name, step, o.Policy)
 				}
@@ -84,6 +123,9 @@ func TestSegments(t *testing.T) {
 			}
 			sameAnswers(t, wholeCatalogue(t, dir, o), c)
 		}
+	}
+	if !kinds[true] || !kinds[false] || !copied {
+		t.Error("to be reviewed were not held tools, suspicious ones and copies:", kinds, copied)
 	}
 }
 

@@ -41,6 +41,9 @@ type state struct {
 	// of them and what was decided about them; nil before widen.
 	scope map[string]bool
 	mixed map[string]bool // in a partial state: imageMeta.Mixed
+	// image is the one from which a partial state was opened, and since has the servers that have changed since.
+	image *openedImage
+	since map[string]bool
 }
 
 // newState makes a state of a snapshot, which it takes over, with vectors of the given model. If something was damaged,
@@ -99,7 +102,7 @@ func (st *state) clone() *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
 		servers: st.servers, stopped: st.stopped, overlays: st.overlays, trust: st.trust,
-		partial: st.partial, scope: st.scope, mixed: st.mixed,
+		partial: st.partial, scope: st.scope, mixed: st.mixed, image: st.image, since: st.since,
 		derived: &derived{
 			model: st.derived.model, vectors: maps.Clone(st.derived.vectors), lent: maps.Clone(st.derived.lent),
 		},
