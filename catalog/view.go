@@ -1,10 +1,12 @@
 package catalog
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"tooldex/catalog/sources"
+	"tooldex/index"
 	"tooldex/tool"
 )
 
@@ -23,6 +25,57 @@ func (c *Catalog) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return View{c.loadedLocked(), c.searchIndexer()}
+}
+
+// EachFamiliarity calls fn with each served tool, by ID, and its likeness to the nearest archetype, from 0 to 1. Where
+// the index was opened from an image, nothing is read from the store for it. Without knowledge it calls nothing.
+func (c *Catalog) EachFamiliarity(fn func(t *tool.Tool, like float32)) {
+	c.mu.Lock()
+	x, set := c.searchIndexer(), c.set.Load()
+	c.mu.Unlock()
+	if x == nil || x.m.Base == nil {
+		return
+	}
+	if x.to != nil {
+		if snap := x.to.Current(); snap != nil && snap.Set() == set {
+			for i, t := range set.All() {
+				fn(t, nearest(snap.Landmarks(i)))
+			}
+			return
+		}
+	}
+	v := c.View()
+	for _, t := range v.Tools() {
+		if like, ok := v.Familiarity(t.ID()); ok {
+			fn(t, like)
+		}
+	}
+}
+
+// Overlay returns the stored overlay of this name, nil if there is none. Where an image was opened, it reads no tools.
+func (c *Catalog) Overlay(ctx context.Context, name string) *sources.Overlay {
+	st := c.st.Load()
+	if st.partial {
+		snap, err := c.o.Store.LoadServers(ctx, []string{})
+		if err == nil && snap.Generation == st.generation && len(snap.Damaged) == 0 {
+			b, ok := snap.Overlays[name]
+			if !ok {
+				return nil
+			}
+			if o, err := sources.DecodeOverlay(name, b); err == nil {
+				return o
+			}
+		}
+	}
+	return c.View().Overlay(name)
+}
+
+// nearest returns the likeness to the nearest of some landmarks, which are sorted by it.
+func nearest(marks []index.Landmark) float32 {
+	if len(marks) == 0 {
+		return 0
+	}
+	return marks[0].Like
 }
 
 // searchIndexer returns the indexer, or nil if the catalogue makes nothing searchable. The caller holds mu.
@@ -52,8 +105,5 @@ func (v View) Familiarity(id tool.ID) (like float32, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	if len(p.landmarks) > 0 {
-		like = p.landmarks[0].Like
-	}
-	return like, true
+	return nearest(p.landmarks), true
 }

@@ -29,21 +29,20 @@ func New(c *catalog.Catalog) *Enricher { return &Enricher{c} }
 // Unfamiliar returns the enabled tools that resemble no known kind of tool and have few utterances, waiting ones
 // included. The least familiar come first; n limits their number unless it is 0. Without knowledge it returns none.
 func (e *Enricher) Unfamiliar(n int) []tool.Stranger {
-	view := e.catalog.View()
-	pending := overlayOf(view, pendingOverlay)
+	pending := e.present(pendingOverlay)
 	var out []tool.Stranger
-	for _, t := range view.Tools() {
+	e.catalog.EachFamiliarity(func(t *tool.Tool, like float32) {
+		if t.Disabled || like >= catalog.Familiar {
+			return
+		}
 		id, said := t.ID(), len(t.Utterances)
 		if p := pending.Tools[id]; p != nil {
 			said += len(p.Utterances)
 		}
-		if t.Disabled || said >= catalog.EnoughUtterances {
-			continue
-		}
-		if like, known := view.Familiarity(id); known && like < catalog.Familiar {
+		if said < catalog.EnoughUtterances {
 			out = append(out, tool.Stranger{ID: id, Like: float64(like)})
 		}
-	}
+	})
 	slices.SortFunc(out, func(a, b tool.Stranger) int {
 		return cmp.Or(cmp.Compare(a.Like, b.Like), cmp.Compare(a.ID, b.ID))
 	})
@@ -56,7 +55,17 @@ func (e *Enricher) Unfamiliar(n int) []tool.Stranger {
 // overlayOf returns a copy of one of the two overlays, which is empty if none is stored. The patches are shared and
 // must not be changed.
 func overlayOf(view catalog.View, name string) *sources.Overlay {
-	if o := view.Overlay(name); o != nil {
+	return cloneOrEmpty(view.Overlay(name), name)
+}
+
+// present is overlayOf for what is stored now.
+func (e *Enricher) present(name string) *sources.Overlay {
+	return cloneOrEmpty(e.catalog.Overlay(context.Background(), name), name)
+}
+
+// cloneOrEmpty returns a copy of an overlay, which is an empty one of this name for nil.
+func cloneOrEmpty(o *sources.Overlay, name string) *sources.Overlay {
+	if o != nil {
 		return o.Clone()
 	}
 	return &sources.Overlay{Name: name, Pending: name == pendingOverlay, Tools: map[tool.ID]*sources.Patch{}}
@@ -64,10 +73,9 @@ func overlayOf(view catalog.View, name string) *sources.Overlay {
 
 // List returns all stored proposals, sorted by tool; of one tool, the approved one comes before the waiting one.
 func (e *Enricher) List() []Enrichment {
-	view := e.catalog.View()
 	var out []Enrichment
 	for _, name := range []string{approvedOverlay, pendingOverlay} {
-		o := overlayOf(view, name)
+		o := e.present(name)
 		for _, id := range o.IDs() {
 			out = append(out, Enrichment{Proposal: proposalOf(id, o.Tools[id]), Pending: o.Pending})
 		}
