@@ -179,7 +179,7 @@ func (p *parameterNames) of(t *tool.Tool, hash tool.Hash) []int32 {
 
 // dropUnused forgets what is known, once it is of many more tools than there are.
 func (p *parameterNames) dropUnused(tools int) {
-	if len(p.known) > 2*tools+spareDerived {
+	if len(p.known) > mostDerived(tools) {
 		p.words, p.known = wordNumbers{}, map[tool.Hash][]int32{}
 	}
 }

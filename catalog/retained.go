@@ -44,14 +44,17 @@ func (st *state) neededDerived() (texts map[store.TextHash]bool, lent map[tool.H
 	return texts, lent
 }
 
-// spareDerived is how many unneeded entries are kept in addition to as many as there are tools. Tools that come back
+// spareDerived is how many unneeded entries are kept in addition to a quarter of what tools need. Tools that come back
 // are then searchable at once.
 const spareDerived = 256
 
-// takeUnneeded removes from the derived data what no tool needs and returns it, once there is more of it than tools
-// need. Otherwise a server whose descriptions contain the time of day would fill the memory and the file.
+// mostDerived returns how many entries of one kind are kept for so many tools.
+func mostDerived(tools int) int { return tools + tools/4 + spareDerived }
+
+// takeUnneeded removes from the derived data what no tool needs and returns it, once there is more than mostDerived.
+// Otherwise a server whose descriptions contain the time of day would fill the memory and the file.
 func (st *state) takeUnneeded() (texts []store.TextHash, lent []tool.Hash) {
-	if most := 2*len(st.records) + spareDerived; len(st.derived.vectors) <= most && len(st.derived.lent) <= most {
+	if most := mostDerived(len(st.records)); len(st.derived.vectors) <= most && len(st.derived.lent) <= most {
 		return nil, nil
 	}
 	needTexts, needLent := st.neededDerived()

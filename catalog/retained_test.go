@@ -82,7 +82,7 @@ func TestOutgrown(t *testing.T) {
 		if _, err := c.Sync(ctx, clock); err != nil {
 			t.Fatal(err)
 		}
-		const most = 2*tools + spareDerived + tools // what was made last is counted at the next change
+		most := mostDerived(tools) + tools // what was made last is counted at the next change
 		snap, err := s.Load(ctx, c.o.indexer.view())
 		if err != nil {
 			t.Fatal(err)
