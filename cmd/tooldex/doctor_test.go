@@ -48,6 +48,49 @@ func examined(t *testing.T, dataDir, check string, env ...string) doctor.Finding
 	return doctor.Finding{}
 }
 
+// TestDoctorReadsHead makes a store large and then damages it: the head is read, which says nothing of the rest, and the
+// finding says so. What is to be mended is read whole.
+func TestDoctorReadsHead(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil { // else there is more to say
+		t.Fatal(err)
+	}
+	if _, err := store.Open(dir, store.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, store.FileName)
+	db, err := bbolt.Open(file, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("tools")).Put([]byte("one/spoiled"), []byte("no sealed value"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if f := examined(t, dir, "data"); f.Status != doctor.Broken {
+		t.Errorf("a small damaged store: %+v", f)
+	}
+	if err := os.Truncate(file, 65<<20); err != nil { // all of the rest is holes
+		t.Fatal(err)
+	}
+	if f := examined(t, dir, "data"); f.Status != doctor.Note || !strings.Contains(f.Message, "only the beginning") ||
+		!strings.Contains(f.Remedy, "index verify") {
+		t.Errorf("a large damaged store: %+v", f)
+	}
+	verify := exec.CommandContext(t.Context(), builtCommand(t), "index", "verify", "-d", dir)
+	if out, err := verify.CombinedOutput(); err == nil {
+		t.Errorf("index verify finds no damage: %s", out)
+	}
+	mend := exec.CommandContext(t.Context(), builtCommand(t), "doctor", "--no-servers", "--fix", "-d", dir)
+	if out, _ := mend.CombinedOutput(); !strings.Contains(string(out), "fixed      data") {
+		t.Errorf("doctor --fix does not mend it: %s", out)
+	}
+}
+
 // TestDoctorSeesLock keeps the file locked as another process would.
 func TestDoctorSeesLock(t *testing.T) {
 	dir := t.TempDir()

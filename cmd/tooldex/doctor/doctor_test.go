@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"tooldex/knowledge"
 	"tooldex/tool"
 )
 
@@ -54,9 +55,38 @@ func TestSchemaFaults(t *testing.T) {
 
 // TestAsksOf shows how many tools are searched by name: all of a small catalogue, and fewer of a large one, but some.
 func TestAsksOf(t *testing.T) {
-	for tools, want := range map[int]int{0: 2000, 10_000: 2000, 100_000: 200, 1_000_000: 100} {
+	for tools, want := range map[int]int{0: 2000, 10_000: 200, 100_000: 20, 1_000_000: 20} {
 		if got := asksOf(tools); got != want {
 			t.Errorf("of %d tools %d are searched by name, want %d", tools, got, want)
 		}
+	}
+}
+
+// TestSaysNothing compares the quick test of a summary with the whole one: it may only find what that finds.
+func TestSaysNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool    tool.Tool
+		nothing bool
+	}{
+		"the name again":    {tool.Tool{Server: "azure", Name: "role_assignment_list", Summary: "List role assignments"}, true},
+		"camel case":        {tool.Tool{Server: "s", Name: "listAssignments", Summary: "Lists assignments"}, true},
+		"the server":        {tool.Tool{Server: "github", Name: "search", Summary: "Search github"}, true},
+		"a new word":        {tool.Tool{Server: "s", Name: "list", Summary: "List the subscriptions"}, false},
+		"a short new word":  {tool.Tool{Server: "s", Name: "list", Summary: "List pets"}, false},
+		"another ending":    {tool.Tool{Server: "s", Name: "create_database", Summary: "Creates databases"}, true},
+		"a word of no use":  {tool.Tool{Server: "s", Name: "list", Summary: "List yourselves"}, false},
+		"other letters":     {tool.Tool{Server: "s", Name: "liste_société", Summary: "liste société"}, true},
+		"folded letters":    {tool.Tool{Server: "s", Name: "liste_société", Summary: "liste societe"}, true},
+		"no summary at all": {tool.Tool{Server: "s", Name: "list"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var an knowledge.Analyzer
+			if got := saysNothing(&an, &c.tool); got != c.nothing {
+				t.Errorf("it says nothing: %v", got)
+			}
+			if c.nothing && hasNewWord(&an, &c.tool) {
+				t.Error("the quick test finds a word that is none")
+			}
+		})
 	}
 }

@@ -44,6 +44,8 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 	switch {
 	case len(lost) == 0 && len(asked) == 1:
 		d.addFine("index", "", "a search finds the only tool by its name")
+	case len(lost) == 0 && len(asked) < len(tools):
+		d.addFine("index", "", "each of %d tools, spread over all %d, is found by its name", len(asked), len(tools))
 	case len(lost) == 0:
 		d.addFine("index", "", "each of %d tools is found by its name", len(asked))
 	}
@@ -53,10 +55,10 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 
 // The bounds of what is checked in a large catalogue, where each search takes longer, too.
 const (
-	mostAsked    = 2000       // tools that are searched by name
-	leastAsked   = 100        // of them, however large the catalogue is
-	askedTimes   = 20_000_000 // tools that all of these searches may rank together
-	mostCompared = 3000       // tools in a catalogue whose pairs are compared
+	mostAsked    = 2000      // tools that are searched by name
+	leastAsked   = 20        // of them, however large the catalogue is
+	askedTimes   = 2_000_000 // tools that all of these searches may rank together
+	mostCompared = 3000      // tools in a catalogue whose pairs are compared
 )
 
 // asksOf returns how many tools of a catalogue of this size are searched by name.
@@ -137,13 +139,17 @@ func countNames(n int) string {
 
 // checkMode reports which mode auto resolves to, given the size of the catalogue.
 func (d *doctor) checkMode(s *service.Service) {
-	tokens := 0
+	threshold, chosen := d.currentConfig().Serve.Threshold, d.currentConfig().Serve.Mode
+	tokens, least := 0, ""
 	for _, t := range s.Catalog.Set().All() {
 		if !t.Disabled {
 			tokens += t.Tokens()
 		}
+		if tokens > max(threshold, mostCounted) { // reading the definitions of all takes long, and changes nothing
+			least = "at least "
+			break
+		}
 	}
-	threshold, chosen := d.currentConfig().Serve.Threshold, d.currentConfig().Serve.Mode
 	// This is what auto decides; a profile may set another mode.
 	mode := "dynamic for clients that follow changes of their list, and search for others"
 	if tokens > 0 && tokens <= threshold {
@@ -153,14 +159,15 @@ func (d *doctor) checkMode(s *service.Service) {
 	if tokens <= threshold {
 		than = "not more"
 	}
-	d.addFine("mode", chosen, "all tools together take %d tokens, %s than the threshold of %d: auto means %s", tokens,
-		than, threshold, mode)
+	d.addFine("mode", chosen, "all tools together take %s%d tokens, %s than the threshold of %d: auto means %s", least,
+		tokens, than, threshold, mode)
 }
 
 const (
-	longDescription = 1024 // characters; one provider refuses longer descriptions
-	coin            = .5   // the share of requests that chance alone assigns to the right one of two tools
-	mostCollisions  = 200  // pairs to ask for
+	longDescription = 1024      // characters; one provider refuses longer descriptions
+	coin            = .5        // the share of requests that chance alone assigns to the right one of two tools
+	mostCollisions  = 200       // pairs to ask for
+	mostCounted     = 1_000_000 // tokens, from which on those of further tools are not counted
 )
 
 // checkSearch reports tools that searches find badly: without a description, with an overlong one, with a summary that
@@ -176,14 +183,16 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 		if t.Disabled {
 			continue
 		}
-		n := utf8.RuneCountInString(strings.TrimSpace(t.Description))
-		switch {
-		case n == 0:
+		said := strings.TrimSpace(t.Description)
+		if said == "" {
 			bare = append(bare, string(t.ID()))
-		case n > longDescription:
-			long = append(long, fmt.Sprintf("%s: %d characters", t.ID(), n))
+			continue
 		}
-		if n > 0 && saysNothing(&an, t) {
+		// Few have so many bytes that their characters need to be counted.
+		if len(said) > longDescription && utf8.RuneCountInString(said) > longDescription {
+			long = append(long, fmt.Sprintf("%s: %d characters", t.ID(), utf8.RuneCountInString(said)))
+		}
+		if saysNothing(&an, t) {
 			idle = append(idle, fmt.Sprintf("%s: %q", t.ID(), t.Summary))
 		}
 	}
@@ -252,6 +261,9 @@ func (d *doctor) checkUnfamiliar(s *service.Service) {
 // saysNothing reports whether every word of a summary is in the name of the tool or of its server. Words are compared
 // as the index reduces them.
 func saysNothing(a *knowledge.Analyzer, t *tool.Tool) bool {
+	if hasNewWord(a, t) {
+		return false
+	}
 	named := map[string]bool{}
 	for _, term := range a.Terms(nil, t.Name+" "+t.Server) {
 		named[term] = true
@@ -262,4 +274,24 @@ func saysNothing(a *knowledge.Analyzer, t *tool.Tool) bool {
 		}
 	}
 	return true
+}
+
+// hasNewWord reports whether the longest word of a summary begins as nothing in the name of the tool or of its server
+// does. It is a quick test for most tools, and says no where it cannot tell.
+func hasNewWord(a *knowledge.Analyzer, t *tool.Tool) bool {
+	const first = 3 // letters that reduction leaves as they are
+	name := strings.ToLower(t.Name + " " + t.Server)
+	longest := ""
+	for w := range strings.FieldsSeq(t.Summary) {
+		if len(w) > len(longest) {
+			longest = w
+		}
+	}
+	isLetter := func(r rune) bool { return 'a' <= r && r <= 'z' }
+	if len(longest) < 2*first || strings.ContainsFunc(longest, func(r rune) bool { return !isLetter(r) }) ||
+		strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return false
+	}
+	terms := a.Terms(nil, longest) // none of a word that says nothing
+	return len(terms) == 1 && strings.HasPrefix(terms[0], longest[:first]) && !strings.Contains(name, longest[:first])
 }
