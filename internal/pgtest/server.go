@@ -38,6 +38,9 @@ var _ TB = testing.TB(nil)
 type Options struct {
 	Listen string // an address at which it also answers, at the usual port; "" for none
 	From   string // the network, as 10.0.0.0/8, from which that address may be used without a password
+	// Sync has commits wait for the disk, as they do where data matters. Without it they survive the death of the server,
+	// but not the loss of power, and a server that was killed starts without writing each of its files to the disk first.
+	Sync bool
 }
 
 // Server is a PostgreSQL server of one test. The test that started it may stop and start it.
@@ -155,7 +158,7 @@ func (s *Server) run(program string, args ...string) {
 }
 
 // deadline bounds how long a server may take to start.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // Restart starts the server if it does not run, and returns when it answers.
 func (s *Server) Restart() {

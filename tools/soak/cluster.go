@@ -94,8 +94,8 @@ func (c *cluster) start(ctx context.Context, t *testOf) error {
 	if c.net, err = newNetwork(t); err != nil {
 		return err
 	}
-	c.primary = pgtest.StartWith(t, pgtest.Options{Listen: c.net.databases[0], From: c.net.everyone})
-	c.standby = c.primary.StandbyWith(pgtest.Options{Listen: c.net.databases[1]})
+	c.primary = pgtest.StartWith(t, pgtest.Options{Listen: c.net.databases[0], From: c.net.everyone, Sync: true})
+	c.standby = c.primary.StandbyWith(pgtest.Options{Listen: c.net.databases[1], Sync: true})
 	if err := c.configure(); err != nil {
 		return err
 	}
