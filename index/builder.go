@@ -58,11 +58,12 @@ type Builder struct {
 	posts  *column[posting]
 	rows   *column[float32]
 	marks  *column[Landmark]
+	near   *column[landmarkTool]
 	groups []int32 // the DuplicateGroup of each document
 	sum    []float32
 	// enabled counts the documents so far that are not disabled.
 	enabled int
-	atOnce  uint32 // postings that are arranged in memory at once where they are kept in files
+	atOnce  uint32 // postings, or landmarks, that are arranged in memory at once where they are kept in files
 }
 
 // NewBuilder returns a Builder for the documents of set, of these lengths. Path is the file that the image will be
@@ -70,7 +71,7 @@ type Builder struct {
 func NewBuilder(set *tool.Set, l Lengths, o Options, path string) (*Builder, error) {
 	b := &Builder{
 		o: o.withDefaults(), s: &Snapshot{set: set, model: o.Model, lengths: l}, path: path, mean: l.mean(),
-		terms: make(map[string]int32, 4*set.Len()+256), starts: make([]int, 1, set.Len()+1),
+		terms: make(map[string]int32, min(4*set.Len(), mostWords)+256), starts: make([]int, 1, set.Len()+1),
 		groups: make([]int32, 0, set.Len()), atOnce: postsAtOnce,
 	}
 	b.s.markAt, b.s.classes = make([]uint32, 1, set.Len()+1), make([]uint8, 0, set.Len())
@@ -83,9 +84,12 @@ func NewBuilder(set *tool.Set, l Lengths, o Options, path string) (*Builder, err
 	return b, nil
 }
 
+// mostWords is how many different words room is made for at once. Larger catalogues repeat more of them.
+const mostWords = 1 << 16
+
 // Close removes the files of the Builder. Sections that Image returned cannot be used any more; a Snapshot can.
 func (b *Builder) Close() error {
-	return errors.Join(b.found.close(), b.posts.close(), b.rows.close(), b.marks.close())
+	return errors.Join(b.found.close(), b.posts.close(), b.rows.close(), b.marks.close(), b.near.close())
 }
 
 // Add adds the next document of the set, of which it keeps nothing. The error is Invalid if the vector has another
@@ -222,7 +226,7 @@ func (b *Builder) Snapshot() (*Snapshot, error) {
 		return nil, err
 	}
 	s := b.s
-	s.posts, s.marks = b.posts.list, b.marks.list
+	s.posts, s.marks, s.near = b.posts.list, b.marks.list, b.near.list
 	if b.rows != nil {
 		s.rows = b.rows.list
 	}
@@ -240,7 +244,7 @@ func (b *Builder) Image() ([]flatfile.Section, error) {
 		return nil, err
 	}
 	out := flatfile.Parts(small...)
-	out[imagePosts], out[imageMarks] = b.posts.section(), b.marks.section()
+	out[imagePosts], out[imageMarks], out[imageNear] = b.posts.section(), b.marks.section(), b.near.section()
 	if b.rows != nil {
 		out[imageRows] = b.rows.section()
 	}
@@ -249,6 +253,16 @@ func (b *Builder) Image() ([]flatfile.Section, error) {
 
 // postsAtOnce is how many postings a Builder arranges in memory at once where they are kept in files: 48 MB.
 const postsAtOnce = 4 << 20
+
+// endOfRound returns where the lists end that are arranged in memory together with the first one. At has the beginning
+// of each list and the end of the last.
+func (b *Builder) endOfRound(at []uint32, first int) int {
+	last := first + 1
+	for last+1 < len(at) && (b.path == "" || at[last+1]-at[first] <= b.atOnce) {
+		last++
+	}
+	return last
+}
 
 // arrangePostings turns postings by document into lists by term. A term is as rare as the tools that have it, by
 // tooled; what a server says of itself makes no word common unless no tool has it.
@@ -269,12 +283,11 @@ func (b *Builder) arrangePostings() error {
 	next := slices.Clone(s.listAt)
 	// Each round arranges as many terms as fit in memory and reads all postings for them. In memory one round is
 	// enough.
+	var part []posting
 	for first := 0; first < terms; {
-		last := first + 1
-		for last < terms && (b.path == "" || s.listAt[last+1]-s.listAt[first] <= b.atOnce) {
-			last++
-		}
-		part := make([]posting, s.listAt[last]-s.listAt[first])
+		last := b.endOfRound(s.listAt, first)
+		size := int(s.listAt[last] - s.listAt[first])
+		part = slices.Grow(part[:0], size)[:size] // each place is written
 		doc, at := 0, 0
 		err := b.found.each(1, func(found []posting) error {
 			for _, p := range found {
@@ -317,28 +330,52 @@ func (b *Builder) arrangeLandmarks() error {
 	if err != nil {
 		return err
 	}
-	s.near = make([]landmarkTool, s.markAt[s.Len()])
 	for point := range uses {
 		s.points = append(s.points, point)
 	}
 	slices.Sort(s.points)
 	s.nearAt = make([]uint32, len(s.points)+1)
+	place := make(map[int32]int, len(s.points))
 	for k, point := range s.points {
 		s.nearAt[k+1] = s.nearAt[k] + uses[point]
-		uses[point] = s.nearAt[k] // from here on where the next document of the landmark belongs
+		place[point] = k
 	}
-	doc, at := 0, uint32(0)
-	return b.marks.each(1, func(part []Landmark) error {
-		for _, l := range part {
-			for at == s.markAt[doc+1] {
-				doc++
+	if b.near, err = newColumn[landmarkTool](b.path, 0); err != nil {
+		return err
+	}
+	next := slices.Clone(s.nearAt)
+	var part []landmarkTool
+	for first := 0; first < len(s.points); {
+		last := b.endOfRound(s.nearAt, first)
+		size := int(s.nearAt[last] - s.nearAt[first])
+		part = slices.Grow(part[:0], size)[:size] // each place is written
+		doc, at := 0, uint32(0)
+		err := b.marks.each(1, func(marks []Landmark) error {
+			for _, l := range marks {
+				for at == s.markAt[doc+1] {
+					doc++
+				}
+				at++
+				if k := place[l.Point]; k >= first && k < last {
+					part[next[k]-s.nearAt[first]] = landmarkTool{int32(doc), l.Like}
+					next[k]++
+				}
 			}
-			at++
-			s.near[uses[l.Point]] = landmarkTool{int32(doc), l.Like}
-			uses[l.Point]++
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+		if b.path == "" {
+			b.near.list = part
+			return nil
+		}
+		if err := b.near.add(part...); err != nil {
+			return err
+		}
+		first = last
+	}
+	return nil
 }
 
 // cloneTerm returns a term that does not keep its document in memory.

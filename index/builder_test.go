@@ -32,7 +32,7 @@ func TestBuilderInFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.atOnce = max(1, uint32(l.terms/5))
+		b.atOnce = max(1, uint32(l.marks/3)) // several rounds of postings and of landmarks
 		for i := range docs {
 			if err := b.Add(&docs[i]); err != nil {
 				t.Fatal(err)
