@@ -30,6 +30,7 @@ func newImport(a *app) *cobra.Command {
 			"it stopped when it is run again.",
 		Example: "  tooldex import ~/.claude.json\n  tooldex import dumps/*.json overlay.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			a.collectAt(150) // as often as costs no time that anyone notices
 			s, err := a.open(cmd.Context(), service.ToImport)
 			if err != nil {
 				return err
@@ -124,7 +125,9 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		if r.Changes()+r.Unchanged+len(r.Findings) == 0 { // it failed, and had never been imported
 			continue
 		}
-		im.reports = append(im.reports, r)
+		if im.app.format != "table" {
+			im.reports = append(im.reports, r)
+		}
 		if im.tools += r.Changes() + r.Unchanged; im.tools > largeImport {
 			im.app.collectAt(50)
 			im.tools = math.MinInt // once is enough
