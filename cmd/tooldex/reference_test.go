@@ -412,6 +412,9 @@ func (s apiSchema) writeFields(b *strings.Builder, within string) {
 // TestReferenceMCP lists the tools that tooldex itself has over MCP: those that the modes list, and those that are
 // called without being listed.
 func TestReferenceMCP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks a page of the documents")
+	}
 	t.Parallel()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Meta-tools\n\n%s\n", generated)
