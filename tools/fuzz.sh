@@ -9,11 +9,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export work FUZZTIME KEEP cache="$($GO env GOCACHE)/fuzz"
 
-# Compile each package once for all of its targets; go test would compile it for each.
+# Compile each package once for all of its targets; go test would compile it for each. Compilers that collect less garbage, and no
+# information for debuggers, save a quarter of the time.
 grep -rlE '^func Fuzz[A-Z0-9_]' --include='*_test.go' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | while read -r dir; do
 	names=$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | cut -d' ' -f2 | grep -E "$ONLY") || continue
 	binary="$work/$(tr / _ <<<"${dir#./}").test"
-	(cd "$dir" && $GO test -c -fuzz=. -o "$binary" .) # a folder may be in another module
+	(cd "$dir" && GOGC=400 $GO test -c -fuzz=. -ldflags='-s -w' -o "$binary" .) # a folder may be in another module
 	for name in $names; do echo "$binary $dir $name"; done
 done >"$work/targets"
 
