@@ -13,6 +13,9 @@ import (
 // TestBuilderInFiles compares an image whose long lists never were in memory with one that was made there, to the bit:
 // with many small parts of postings, documents without a vector, copies, and duplicates that are known only at the end.
 func TestBuilderInFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, in one goroutine")
+	}
 	for _, n := range []int{0, 1, 700, leastCoarse} {
 		docs, groups, copies := randomDocs(5, n, 64), make([]int32, n), make([]bool, n)
 		for i := range docs {

@@ -8,6 +8,9 @@ import (
 
 // TestCoarse compares estimates and statistics with the cosines of all documents.
 func TestCoarse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, in one goroutine")
+	}
 	const n, dims = leastCoarse, 128
 	s := build(t, randomDocs(1, n, dims), Options{})
 	if !s.HasCoarse() {

@@ -97,6 +97,9 @@ func inLayers(t *testing.T, n, dims int) layered {
 
 // TestLayers compares two layers with one index of the same documents: all is equal but what Layer says.
 func TestLayers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, in one goroutine")
+	}
 	for _, n := range []int{400, leastCoarse + 2000} {
 		x := inLayers(t, n, 64)
 		want, got := x.whole, x.both
