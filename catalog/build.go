@@ -105,6 +105,8 @@ func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived
 type measured struct {
 	lengths index.Lengths
 	words   map[string][]index.Term // of what servers say of themselves, by that text
+	// sketches find the tools of similar descriptions; nil before they are needed, unless they are there already.
+	sketches *nearTable
 }
 
 // measure reads the analyses of tools, as far as it needs them, on all processors. Texts has what the server of each
@@ -166,11 +168,10 @@ func (x *searchable) fillBuilder(set *tool.Set, entries []entry, m *measured, fr
 		return nil, errors.Join(err, b.Close())
 	}
 	groups := finder.groups()
-	settled := make([]settledTool, len(entries))
-	for i, e := range entries {
-		settled[i] = settledTool{e.tool, e.hash, e.first}
+	if m.sketches == nil {
+		m.sketches = newSketches(entries)
 	}
-	b.MarkDuplicates(groups, markCopies(settled, x.params, groups))
+	b.MarkDuplicates(groups, markCopies(entries, m.sketches, x.params, groups))
 	x.params.dropUnused(len(entries))
 	return b, nil
 }
@@ -191,6 +192,8 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 	}
 	whole.shown = annotated(whole.entries, texts, derive.finish())
 	set := whole.visibleSet()
+	near := newNearTables(set.All())
+	measured.sketches = &near.rows
 	b, err := x.fillBuilder(set, whole.entries, measured, from(x.view()), x.view().Model.Fingerprint, path)
 	if err != nil {
 		return err
@@ -200,12 +203,12 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 	if err != nil {
 		return err
 	}
-	return writeImage(path, key, &whole, set, sections)
+	return writeImage(path, key, &whole, set, near, sections)
 }
 
-// writeImage writes the image of a state with the set that it serves and the sections of its index.
-func writeImage(path string, key imageKey, st *state, set *tool.Set, sections []flatfile.Section) error {
-	near := newNearTables(set.All())
+// writeImage writes the image of a state with the set that it serves, the tables of its tools and the sections of its
+// index.
+func writeImage(path string, key imageKey, st *state, set *tool.Set, near nearTables, sections []flatfile.Section) error {
 	reviews, err := json.Marshal(st.review())
 	if err != nil {
 		return fmt.Errorf("write what is to be reviewed: %w", err)

@@ -21,13 +21,6 @@ const (
 	leastCopies    = 3  // near copies, of at least two servers' tools, that make a server a copier
 )
 
-// settledTool is a tool with the time at which it was first seen.
-type settledTool struct {
-	*tool.Tool
-	hash  tool.Hash
-	first time.Time
-}
-
 // copied is a tool that is a near copy of another server's. copy and of are indexes of tools.
 type copied struct{ copy, of int }
 
@@ -64,8 +57,8 @@ func hashRow(words []string) uint64 {
 }
 
 // markCopies returns which tools are near copies, and adds these to the groups of what they copy. Groups is what
-// duplicateFinder.groups returned.
-func markCopies(tools []settledTool, params *parameterNames, groups []int32) (copies []bool) {
+// duplicateFinder.groups returned. Sketches is the table of the rows by which their descriptions are found.
+func markCopies(tools []entry, sketches *nearTable, params *parameterNames, groups []int32) (copies []bool) {
 	copies = make([]bool, len(tools))
 	var last int32
 	members := map[int32]map[string]bool{} // servers by group
@@ -74,7 +67,7 @@ func markCopies(tools []settledTool, params *parameterNames, groups []int32) (co
 		if members[group] == nil {
 			members[group] = map[string]bool{}
 		}
-		members[group][tools[i].Server] = true
+		members[group][tools[i].tool.Server] = true
 	}
 	for i, n := range groups {
 		if n != 0 {
@@ -82,7 +75,7 @@ func markCopies(tools []settledTool, params *parameterNames, groups []int32) (co
 			join(i, n)
 		}
 	}
-	for _, c := range findCopies(tools, params) {
+	for _, c := range findCopies(tools, sketches, params) {
 		copies[c.copy] = true
 		// A tool that is copied and was in no group begins one; its copies join it.
 		if groups[c.of] == 0 {
@@ -90,10 +83,10 @@ func markCopies(tools []settledTool, params *parameterNames, groups []int32) (co
 			join(c.of, last)
 		}
 		group, old := groups[c.of], groups[c.copy]
-		if group == old || members[group][tools[c.copy].Server] {
+		if group == old || members[group][tools[c.copy].tool.Server] {
 			continue
 		}
-		delete(members[old], tools[c.copy].Server)
+		delete(members[old], tools[c.copy].tool.Server)
 		join(c.copy, group)
 	}
 	return copies
@@ -102,17 +95,17 @@ func markCopies(tools []settledTool, params *parameterNames, groups []int32) (co
 // findCopies returns the tools that servers have copied from others, in the order of tools. The tool that was there
 // first is the original; of those that came together, the one of a server that copies nobody. Only servers that have
 // near copies of several servers' tools count as copiers: two accounts of one service, and forks, are none.
-func findCopies(tools []settledTool, params *parameterNames) []copied {
-	pairs := nearCopies(tools, params)
+func findCopies(tools []entry, sketches *nearTable, params *parameterNames) []copied {
+	pairs := nearCopies(tools, sketches, params)
 	var out []copied
 	sources := map[string]map[string]bool{} // by server: the servers that it has copies of
 	number := map[string]map[int]bool{}     // by server: its copies
 	note := func(c copied) {
-		s := tools[c.copy].Server
+		s := tools[c.copy].tool.Server
 		if sources[s] == nil {
 			sources[s], number[s] = map[string]bool{}, map[int]bool{}
 		}
-		sources[s][tools[c.of].Server] = true
+		sources[s][tools[c.of].tool.Server] = true
 		number[s][c.copy] = true
 	}
 	for _, p := range pairs {
@@ -130,10 +123,10 @@ func findCopies(tools []settledTool, params *parameterNames) []copied {
 	for _, p := range pairs {
 		a, b := &tools[p.of], &tools[p.copy]
 		switch order := a.first.Compare(b.first); {
-		case order > 0, order == 0 && copies(a.Server) && !copies(b.Server):
+		case order > 0, order == 0 && copies(a.tool.Server) && !copies(b.tool.Server):
 			p = copied{p.of, p.copy}
 		}
-		if copies(tools[p.copy].Server) && !done[p.copy] {
+		if copies(tools[p.copy].tool.Server) && !done[p.copy] {
 			done[p.copy] = true
 			out = append(out, p)
 		}
@@ -144,33 +137,36 @@ func findCopies(tools []settledTool, params *parameterNames) []copied {
 
 // nearCopies returns the pairs of tools of different servers whose descriptions and parameters are nearly the same, the
 // one with the lower index as the original. Its time grows with the tools alone: tools are only compared if their
-// sketches have a row in common, and with maxPerRow of these. It keeps the rows of those tools alone that others are
-// compared with.
-func nearCopies(tools []settledTool, known *parameterNames) []copied {
+// sketches have a row in common, and with the first maxPerRow of these. The rows of a description are kept only while
+// later tools are compared with it.
+func nearCopies(tools []entry, sketches *nearTable, known *parameterNames) []copied {
 	const atOnce = 4096
 	var out []copied
-	byRow := map[uint64][]*describedTool{}
+	compared, others := sketches.meeting(len(tools), maxPerRow)
+	first := map[int32]*describedTool{} // those of others so far
 	for start := 0; start < len(tools); start += atOnce {
 		part := make([]describedTool, min(atOnce, len(tools)-start))
 		inParallel(len(part), func() func(i int) {
 			return func(i int) {
-				part[i].at = start + i
-				part[i].rows, part[i].first = wordRows(tools[start+i].Description)
+				if part[i].at = int32(start + i); compared[start+i] || others[start+i] {
+					part[i].rows, part[i].first = wordRows(tools[start+i].tool.Description)
+				}
 			}
 		})
 		for i := range part {
 			t := &part[i]
-			if t.rows == nil {
-				continue
-			}
-			for _, o := range t.meet(byRow, tools) {
-				// Parameters are compared last, since reading a schema is the slowest step; most tools never need it.
-				pa, pb := known.of(tools[o].Tool, tools[o].hash), known.of(tools[t.at].Tool, tools[t.at].hash)
-				if same := countCommon(pa, pb); float64(same) >= leastParams*float64(len(pa)+len(pb)-same) {
-					out = append(out, copied{t.at, o})
+			if compared[t.at] {
+				for _, o := range t.meet(sketches, first, tools) {
+					// Parameters are compared last, since reading a schema is the slowest step; most tools never need it.
+					pa, pb := known.of(tools[o].tool, tools[o].hash), known.of(tools[t.at].tool, tools[t.at].hash)
+					if same := countCommon(pa, pb); float64(same) >= leastParams*float64(len(pa)+len(pb)-same) {
+						out = append(out, copied{int(t.at), int(o)})
+					}
 				}
 			}
-			t.enter(byRow)
+			if others[t.at] { // a copy, so that the others of its part can be given back
+				first[t.at] = &describedTool{t.at, t.rows, strings.Clone(t.first)}
+			}
 		}
 	}
 	return out
@@ -178,58 +174,50 @@ func nearCopies(tools []settledTool, known *parameterNames) []copied {
 
 // describedTool is a tool whose description is compared with others'.
 type describedTool struct {
-	at    int      // its place among all tools
+	at    int32    // its place among all tools
 	rows  []uint64 // as wordRows returns them
 	first string
 }
 
-// sketch returns the rows by which other tools are found.
-func (t *describedTool) sketch() []uint64 { return t.rows[:min(sketchSize, len(t.rows))] }
-
-// meet returns the tools of other servers among byRow whose descriptions are nearly the same.
-func (t *describedTool) meet(byRow map[uint64][]*describedTool, tools []settledTool) (near []int) {
-	met := map[int]bool{}
-	for _, row := range t.sketch() {
-		for _, o := range byRow[row] {
-			if met[o.at] || tools[o.at].Server == tools[t.at].Server || o.first != t.first ||
-				float64(min(len(o.rows), len(t.rows))) < leastCopyShare*float64(max(len(o.rows), len(t.rows))) {
-				continue
+// meet returns the tools of other servers whose descriptions are nearly the same, among those before it that sketches
+// has for the rows of its own sketch.
+func (t *describedTool) meet(sketches *nearTable, before map[int32]*describedTool, tools []entry) (near []int32) {
+	met := map[int32]bool{}
+	for _, row := range t.rows[:min(sketchSize, len(t.rows))] {
+		looked := 0
+		sketches.find(row, func(doc int32) bool {
+			if looked++; doc >= t.at || looked > maxPerRow {
+				return false
 			}
-			met[o.at] = true
+			o := before[doc]
+			if met[doc] || tools[doc].tool.Server == tools[t.at].tool.Server || o.first != t.first ||
+				float64(min(len(o.rows), len(t.rows))) < leastCopyShare*float64(max(len(o.rows), len(t.rows))) {
+				return true
+			}
+			met[doc] = true
 			both := countCommon(o.rows, t.rows)
 			if float64(both) >= leastCopyShare*float64(len(o.rows)+len(t.rows)-both) {
-				near = append(near, o.at)
+				near = append(near, doc)
 			}
-		}
+			return true
+		})
 	}
 	return near
 }
 
-// enter adds the tool to those that later ones are compared with, unless there are enough.
-func (t *describedTool) enter(byRow map[uint64][]*describedTool) {
-	var kept *describedTool // a copy: a pointer into the part would keep all tools of it in memory
-	for _, row := range t.sketch() {
-		if len(byRow[row]) < maxPerRow {
-			if kept == nil {
-				kept = &describedTool{t.at, t.rows, strings.Clone(t.first)}
-			}
-			byRow[row] = append(byRow[row], kept)
-		}
-	}
-}
-
 // settled returns the records as findCopies takes them, by ID.
-func (st *state) settled() []settledTool {
-	tools := make([]settledTool, 0, len(st.records))
+func (st *state) settled() []entry {
+	tools := make([]entry, 0, len(st.records))
 	for _, id := range slices.Sorted(maps.Keys(st.records)) {
-		tools = append(tools, settledTool{st.records[id].Tool, st.records[id].Hash, st.records[id].First})
+		r := st.records[id]
+		tools = append(tools, entry{tool: r.Tool, hash: r.Hash, first: r.First})
 	}
 	return tools
 }
 
 // addCopies adds to what is reviewed those of the records that are near copies of other servers' tools among some,
 // except those that a person approved.
-func (st *state) addCopies(reviews []scan.Review, tools []settledTool) []scan.Review {
+func (st *state) addCopies(reviews []scan.Review, tools []entry) []scan.Review {
 	at := map[tool.ID]int{}
 	for i, r := range reviews {
 		// Reviews of single tools have no kind; others are about servers.
@@ -237,8 +225,8 @@ func (st *state) addCopies(reviews []scan.Review, tools []settledTool) []scan.Re
 			at[r.ID] = i
 		}
 	}
-	for _, c := range findCopies(tools, newParameterNames()) {
-		id, of := tools[c.copy].ID(), tools[c.of].ID()
+	for _, c := range findCopies(tools, newSketches(tools), newParameterNames()) {
+		id, of := tools[c.copy].tool.ID(), tools[c.of].tool.ID()
 		rec, ok := st.records[id]
 		if !ok || st.trust.Approved(formOf(rec)) {
 			continue

@@ -33,9 +33,9 @@ func copying(server string, tools []*tool.Tool) []*tool.Tool {
 
 func TestFindCopies(t *testing.T) {
 	early, late := time.Unix(1000, 0), time.Unix(2000, 0)
-	at := func(when time.Time, tools ...*tool.Tool) (out []settledTool) {
+	at := func(when time.Time, tools ...*tool.Tool) (out []entry) {
 		for _, one := range tools {
-			out = append(out, settledTool{one, one.Hash(), when})
+			out = append(out, entry{tool: one, hash: one.Hash(), first: when})
 		}
 		return out
 	}
@@ -44,7 +44,7 @@ func TestFindCopies(t *testing.T) {
 	real := append(at(early, disks...), at(early, cards...)...)
 	short := told("x/short", "List all projects.")
 	for name, c := range map[string]struct {
-		tools []settledTool
+		tools []entry
 		want  int
 		of    string // the server whose tools are named as copies
 	}{
@@ -60,13 +60,13 @@ func TestFindCopies(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := findCopies(c.tools, newParameterNames())
+			got := findCopies(c.tools, newSketches(c.tools), newParameterNames())
 			if len(got) != c.want {
 				t.Errorf("%d copies, want %d", len(got), c.want)
 			}
 			for _, p := range got {
-				if s := c.tools[p.copy].Server; s != c.of || c.tools[p.of].Server == c.of {
-					t.Errorf("%s counts as a copy of %s", c.tools[p.copy].ID(), c.tools[p.of].ID())
+				if s := c.tools[p.copy].tool.Server; s != c.of || c.tools[p.of].tool.Server == c.of {
+					t.Errorf("%s counts as a copy of %s", c.tools[p.copy].tool.ID(), c.tools[p.of].tool.ID())
 				}
 			}
 		})
@@ -100,19 +100,19 @@ func TestCopiesAreReviewed(t *testing.T) {
 
 // BenchmarkFindCopies looks for copies among 20,000 tools, a tenth of them copies.
 func BenchmarkFindCopies(b *testing.B) {
-	var tools []settledTool
+	var tools []entry
 	for s := range 1800 {
 		for _, t := range service(fmt.Sprintf("s%d", s), 10) {
-			tools = append(tools, settledTool{Tool: t, hash: t.Hash()})
+			tools = append(tools, entry{tool: t, hash: t.Hash()})
 		}
 	}
 	for i, t := range tools[:2000] {
-		c := *t.Tool
+		c := *t.tool
 		c.Server, c.Name = "mallory", fmt.Sprint("t", i)
-		tools = append(tools, settledTool{Tool: &c, hash: c.Hash()})
+		tools = append(tools, entry{tool: &c, hash: c.Hash()})
 	}
 	for b.Loop() {
-		if got := findCopies(tools, newParameterNames()); len(got) < 200 {
+		if got := findCopies(tools, newSketches(tools), newParameterNames()); len(got) < 200 {
 			b.Fatal(len(got))
 		}
 	}

@@ -31,8 +31,9 @@ type comparedTool struct {
 	text    []int32  // words of its description
 	service []int32  // words of its server's name; shared by the tools of the server
 	at      int32    // its place among all tools
+	server  int32    // the number of its server
 	number  int32    // of the group that it is the first of
-	members []string // the servers in that group
+	members []int32  // the servers in that group
 
 	parsed, normalized sync.Once
 	parameters         []int32        // numbers of their names; see params
@@ -60,16 +61,28 @@ type duplicateFinder struct {
 	words  wordNumbers
 	params *parameterNames
 	an     knowledge.Analyzer
+	// servers has numbers of servers, and sizes the numbers of their tools.
+	servers map[string]int32
+	sizes   []int32
 	// service has the words of the name of the server whose tool was noted last.
 	server  string
 	service []int32
 }
 
 func newDuplicateFinder(tools []*tool.Tool, params *parameterNames) *duplicateFinder {
-	return &duplicateFinder{
+	f := &duplicateFinder{
 		tools: tools, shared: sharedNames(tools), twins: make([]*comparedTool, len(tools)), words: wordNumbers{},
-		params: params,
+		params: params, servers: map[string]int32{},
 	}
+	for _, t := range tools {
+		n, ok := f.servers[t.Server]
+		if !ok {
+			n = int32(len(f.sizes))
+			f.servers[t.Server], f.sizes = n, append(f.sizes, 0)
+		}
+		f.sizes[n]++
+	}
+	return f
 }
 
 // isShared reports whether more than one server has a name.
@@ -99,7 +112,7 @@ func (f *duplicateFinder) note(i int, hash *tool.Hash, text []index.Term) {
 		f.server, f.service = t.Server, f.words.of(f.an.Terms(nil, t.Server))
 	}
 	f.twins[i] = &comparedTool{
-		tool: t, at: int32(i), hash: hash, names: names, text: f.words.of(words), service: f.service, known: f.params,
+		tool: t, at: int32(i), server: f.servers[t.Server], hash: hash, names: names, text: f.words.of(words), service: f.service, known: f.params,
 	}
 }
 
@@ -115,12 +128,12 @@ func (f *duplicateFinder) groups() []int32 {
 			continue
 		}
 		if head := f.findGroup(t, heads, kin); head != nil {
-			head.members = append(head.members, t.tool.Server)
+			head.members = append(head.members, t.server)
 			out[i] = head.number
 			continue
 		}
 		last++
-		t.number, t.members, out[i] = last, []string{t.tool.Server}, last
+		t.number, t.members, out[i] = last, []int32{t.server}, last
 		for _, k := range t.names {
 			heads[k] = append(heads[k], t)
 		}
@@ -184,11 +197,11 @@ func (p *parameterNames) dropUnused(tools int) {
 	}
 }
 
-// pair is two servers in alphabetical order.
-type pair [2]string
+// pair is the numbers of two servers, the lower one first.
+type pair [2]int32
 
 // pairOf returns the pair of two servers, whatever their order.
-func pairOf(a, b string) pair { return pair{min(a, b), max(a, b)} }
+func pairOf(a, b int32) pair { return pair{min(a, b), max(a, b)} }
 
 // minCommonShare is the share of the smaller server's tools that two servers must have in common before any of them
 // count as one tool. Servers that share only a text of their framework have few tools in common.
@@ -201,10 +214,7 @@ const maxCompared = 64
 // copiedServers returns the pairs of servers with enough tools in common that one may be a copy of the other. It
 // compares on all processors.
 func (f *duplicateFinder) copiedServers() map[pair]bool {
-	sizes, common := map[string]int{}, map[pair]int{}
-	for _, t := range f.tools {
-		sizes[t.Server]++
-	}
+	common := map[pair]int32{}
 	byName := map[string][]*comparedTool{} // the first tools of each name
 	for _, t := range f.twins {
 		if t == nil {
@@ -218,7 +228,7 @@ func (f *duplicateFinder) copiedServers() map[pair]bool {
 	}
 	// Of a part of the tools at a time, since each may have the same tool as many servers.
 	const atOnce = 4096
-	like := make([][]string, min(len(f.twins), atOnce)) // by tool: servers that have the same tool, of those before it
+	like := make([][]int32, min(len(f.twins), atOnce)) // by tool: servers that have the same tool, of those before it
 	for part := range slices.Chunk(f.twins, atOnce) {
 		inParallel(len(part), func() func(i int) {
 			return func(i int) {
@@ -229,27 +239,29 @@ func (f *duplicateFinder) copiedServers() map[pair]bool {
 		})
 		for i, t := range part {
 			for _, server := range like[i] {
-				common[pairOf(server, t.tool.Server)]++
+				common[pairOf(server, t.server)]++
 			}
 			like[i] = like[i][:0]
 		}
 	}
 	kin := map[pair]bool{}
 	for p, n := range common {
-		kin[p] = float64(n) >= minCommonShare*float64(min(sizes[p[0]], sizes[p[1]]))
+		if float64(n) >= minCommonShare*float64(min(f.sizes[p[0]], f.sizes[p[1]])) {
+			kin[p] = true
+		}
 	}
 	return kin
 }
 
 // sameBefore returns the other servers that have this tool, among the tools of byName before it. It uses the memory of
 // servers, which is empty.
-func (t *comparedTool) sameBefore(servers []string, byName map[string][]*comparedTool) []string {
+func (t *comparedTool) sameBefore(servers []int32, byName map[string][]*comparedTool) []int32 {
 	for _, k := range t.names {
 		for _, other := range byName[k] {
 			if other.at >= t.at {
 				break
 			}
-			if s := other.tool.Server; s != t.tool.Server && !slices.Contains(servers, s) && other.isSameTool(t) {
+			if s := other.server; s != t.server && !slices.Contains(servers, s) && other.isSameTool(t) {
 				servers = append(servers, s)
 			}
 		}
@@ -261,7 +273,7 @@ func (t *comparedTool) sameBefore(servers []string, byName map[string][]*compare
 func (f *duplicateFinder) findGroup(t *comparedTool, heads map[string][]*comparedTool, kin map[pair]bool) *comparedTool {
 	for _, k := range t.names {
 		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
-			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) &&
+			if kin[pairOf(head.server, t.server)] && !slices.Contains(head.members, t.server) &&
 				head.isSameTool(t) {
 				return head
 			}

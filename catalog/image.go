@@ -466,7 +466,7 @@ func (w *imageWriter) write(ctx context.Context, c *Catalog) error {
 	if err != nil {
 		return err
 	}
-	return writeImage(w.path, w.key, w.st, w.set, flatfile.Parts(sections...))
+	return writeImage(w.path, w.key, w.st, w.set, newNearTables(w.set.All()), flatfile.Parts(sections...))
 }
 
 // writeStored writes the image of what is stored, as a program does that only imports: c has little of it in memory.

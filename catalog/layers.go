@@ -376,13 +376,12 @@ func (a *addition) markCopied(copiers map[string]bool, similar map[int]bool) boo
 	if len(some) > mostCompared {
 		return false
 	}
-	tools := make([]settledTool, len(some))
+	tools := make([]entry, len(some))
 	for k, i := range some {
-		e := a.entry(i)
-		tools[k] = settledTool{e.tool, e.hash, e.first}
+		tools[k] = a.entry(i)
 	}
-	for _, c := range findCopies(tools, a.x.params) {
-		if i := some[c.copy]; copiers[tools[c.copy].Server] {
+	for _, c := range findCopies(tools, newSketches(tools), a.x.params) {
+		if i := some[c.copy]; copiers[tools[c.copy].tool.Server] {
 			a.copies[i] = true
 			a.join(i, some[c.of])
 		}

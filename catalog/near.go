@@ -16,23 +16,27 @@ type nearTable struct {
 
 // newNearTable makes a table of n documents; hashes returns those of one.
 func newNearTable(n int, hashes func(i int) []uint64) nearTable {
-	each, total := make([][]uint64, n), 0
-	inParallel(n, func() func(i int) { return func(i int) { each[i] = hashes(i) } })
-	for _, list := range each {
-		total += len(list)
-	}
+	const atOnce = 4096
 	type row struct {
 		hash uint64
 		doc  int32
 	}
-	all := make([]row, 0, total)
-	for i, list := range each {
-		for _, h := range list {
-			all = append(all, row{h, int32(i)})
+	var all []row
+	each := make([][]uint64, min(n, atOnce))
+	for start := 0; start < n; start += atOnce {
+		part := each[:min(atOnce, n-start)]
+		inParallel(len(part), func() func(i int) { return func(i int) { part[i] = hashes(start + i) } })
+		if start == 0 {
+			all = make([]row, 0, len(part[0])*n)
+		}
+		for i, list := range part {
+			for _, h := range list {
+				all = append(all, row{h, int32(start + i)})
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b row) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.doc, b.doc)) })
-	t := nearTable{make([]uint64, total), make([]int32, total)}
+	t := nearTable{make([]uint64, len(all)), make([]int32, len(all))}
 	for k, r := range all {
 		t.hash[k], t.doc[k] = r.hash, r.doc
 	}
@@ -46,6 +50,24 @@ func (t *nearTable) find(h uint64, fn func(doc int32) bool) {
 			return
 		}
 	}
+}
+
+// meeting returns which of n documents have a hash that one of the first most documents before them has, and which are
+// among those first ones of others.
+func (t *nearTable) meeting(n, most int) (later, first []bool) {
+	later, first = make([]bool, n), make([]bool, n)
+	for k := 0; k < len(t.hash); {
+		end := k + 1
+		for end < len(t.hash) && t.hash[end] == t.hash[k] {
+			later[t.doc[end]] = true
+			end++
+		}
+		for _, doc := range t.doc[k:min(k+most, end-1)] {
+			first[doc] = true
+		}
+		k = end
+	}
+	return later, first
 }
 
 // nearTables find the tools that a tool may duplicate or copy.
@@ -65,6 +87,12 @@ func newNearTables(tools []*tool.Tool) nearTables {
 		}),
 		rows: newNearTable(len(tools), func(i int) []uint64 { return sketchOf(tools[i]) }),
 	}
+}
+
+// newSketches returns the table of nearTables.rows for the tools of some entries.
+func newSketches(tools []entry) *nearTable {
+	t := newNearTable(len(tools), func(i int) []uint64 { return sketchOf(tools[i].tool) })
+	return &t
 }
 
 // sketchOf returns what stands for the description of a tool when copies are looked for; nil for a short one.

@@ -106,7 +106,7 @@ func (st *state) reviewFromImage(ctx context.Context, from store.Backend) ([]sca
 }
 
 // similar returns the tools of an image that some records may be copies of, except those of some servers.
-func (o *openedImage) similar(records map[tool.ID]store.Record, except map[string]bool) (out []settledTool) {
+func (o *openedImage) similar(records map[tool.ID]store.Record, except map[string]bool) (out []entry) {
 	all, met := o.set.All(), map[int32]bool{}
 	for _, r := range records {
 		for _, row := range sketchOf(r.Tool) {
@@ -116,14 +116,14 @@ func (o *openedImage) similar(records map[tool.ID]store.Record, except map[strin
 					found++
 					if !met[doc] {
 						met[doc] = true
-						out = append(out, settledTool{Tool: t, first: o.firstSeen(int(doc))})
+						out = append(out, entry{tool: t, first: o.firstSeen(int(doc))})
 					}
 				}
 				return found < maxPerRow
 			})
 		}
 	}
-	slices.SortFunc(out, func(a, b settledTool) int { return cmp.Compare(a.ID(), b.ID()) })
+	slices.SortFunc(out, compareID)
 	return out
 }
 
