@@ -75,7 +75,7 @@ func (st *state) serverTexts(entries []entry) []string {
 		return out
 	}
 	for i, e := range entries {
-		out[i] = texts[st.records[e.tool.ID()].Source]
+		out[i] = texts[st.sourceOf(e.tool)]
 	}
 	return out
 }

@@ -43,7 +43,7 @@ func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
 			return err
 		}
 	}
-	shown := annotated(todo, st.serverTexts(todo), derive.finish())
+	shown := annotated(todo, st.serverTexts(todo), derive.finish(), false)
 	for i, t := range st.shown {
 		if t == nil {
 			st.shown[i], shown = shown[0], shown[1:]
@@ -53,8 +53,8 @@ func (st *state) annotate(base *knowledge.Base, from derivedSource) error {
 }
 
 // annotated returns what is shown of tools. Texts has what the server of each says of itself, and categories what was
-// derived for it; nil for nothing.
-func annotated(entries []entry, texts, categories []string) []*tool.Tool {
+// derived for it; nil for nothing. In place, the tools themselves are changed, which nothing else may be using.
+func annotated(entries []entry, texts, categories []string, inPlace bool) []*tool.Tool {
 	shown := make([]*tool.Tool, len(entries))
 	for i, e := range entries {
 		shown[i] = e.tool
@@ -65,12 +65,16 @@ func annotated(entries []entry, texts, categories []string) []*tool.Tool {
 		if category == "" && texts[i] == "" {
 			continue
 		}
-		t := *e.tool
+		t := e.tool
+		if !inPlace {
+			copied := *e.tool
+			t = &copied
+		}
 		t.ServerText = texts[i]
 		if category != "" {
 			t.Category, t.CategoryDerived = category, true
 		}
-		shown[i] = &t
+		shown[i] = t
 	}
 	return shown
 }

@@ -190,7 +190,7 @@ func (c *Catalog) writeBuilt(x *searchable, st *state, path string, key imageKey
 	if err != nil {
 		return err
 	}
-	whole.shown = annotated(whole.entries, texts, derive.finish())
+	whole.shown = annotated(whole.entries, texts, derive.finish(), whole.taken)
 	set := whole.visibleSet()
 	near := newNearTables(set.All())
 	measured.sketches = &near.rows

@@ -92,6 +92,7 @@ type Catalog struct {
 	unsaved *derived
 	mapped  int    // images that were opened; guarded by mu
 	saved   uint64 // the generation whose image is written; guarded by mu
+	closing bool   // the tools are to be given up; guarded by mu
 	spoiled bool   // the image that is there could not be used, and is to be replaced; guarded by mu
 	// complete says that no stored tool lacks what the indexer makes, as far as is known; guarded by mu.
 	complete bool

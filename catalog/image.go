@@ -382,11 +382,21 @@ func (c *Catalog) SaveImage(ctx context.Context) error {
 	return nil
 }
 
+// Close is SaveImage of a catalogue that is not used afterwards. One with Options.Slim gives up its tools first: an image
+// of very many tools otherwise takes several times as much memory as they do. It has no tools then, and those that it
+// gave out must not be used any more.
+func (c *Catalog) Close(ctx context.Context) error {
+	c.mu.Lock()
+	c.closing = c.o.Slim
+	c.mu.Unlock()
+	return c.SaveImage(ctx)
+}
+
 // imageWriter writes the image of one state. Nothing that it reads changes.
 type imageWriter struct {
 	x    *searchable
 	st   *state
-	set  *tool.Set
+	set  *tool.Set       // nil if the catalogue is closing
 	snap *index.Snapshot // nil for a catalogue without an index
 	path string
 	key  imageKey
@@ -425,6 +435,14 @@ func (c *Catalog) imageToWrite(ctx context.Context) (*imageWriter, error) {
 			return nil, nil
 		}
 		x.layers.since = map[string]bool{}
+	}
+	if c.closing && !st.partial {
+		w.st, w.set = st.forImage(), nil
+		c.st.Store(&state{
+			generation: st.generation, servers: st.servers, trust: st.trust, derived: newDerived(), partial: true,
+			stamp: head.Stamp,
+		})
+		c.set.Store(&tool.Set{})
 	}
 	return w, nil
 }
@@ -482,7 +500,7 @@ func (w *imageWriter) writeStored(ctx context.Context, c *Catalog) error {
 		return store.ErrChanged
 	}
 	stored.searchIndexer().o, stored.o.Images = w.x.o, true // it was not to begin with an image
-	return stored.SaveImage(ctx)
+	return stored.Close(ctx)
 }
 
 // useMerged takes the index of all tools that was written in place of the layers, and lays over it what has changed

@@ -47,6 +47,9 @@ func (c *Catalog) reviewOf(st *state) ([]scan.Review, bool) {
 
 // review is Catalog.Review of one state, which is not partial. It looks at every description to find the copies.
 func (st *state) review() []scan.Review {
+	if st.taken {
+		return st.reviews
+	}
 	out := append(st.reviewRecords(), st.trust.ReviewFeatures()...)
 	return sortReviews(st.addCopies(out, st.settled()))
 }

@@ -10,6 +10,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/internal/sanitize"
+	"tooldex/scan"
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
@@ -33,6 +34,8 @@ type state struct {
 	owned   map[string]map[tool.ID]bool // IDs of the records, by source; only while an import of several steps lasts
 	offers  map[string]map[string]bool  // sources that have or had tools of a server, by server; as long as owned
 	damaged bool                        // something stored was left out
+	taken   bool                        // nothing else uses the tools; see forImage
+	reviews []scan.Review               // of a taken state
 	// partial is set in a state that was opened from an image. It has the generation, the servers and the trust in
 	// servers; Catalog.loaded returns the whole.
 	partial bool
@@ -411,6 +414,32 @@ func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 	for id := range st.records {
 		if id.Server() == key.Server() {
 			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// sourceOf returns the name of the source that offers a stored tool: that of its server, unless a record says otherwise.
+func (st *state) sourceOf(t *tool.Tool) string {
+	if r, ok := st.records[t.ID()]; ok {
+		return r.Source
+	}
+	return t.Server
+}
+
+// forImage takes a state apart that nothing else uses any more, and returns as much of it as its image is written from,
+// with what is to be reviewed. It shares the tools, which can then be changed in place.
+func (st *state) forImage() *state {
+	out := &state{
+		generation: st.generation, records: map[tool.ID]store.Record{}, sources: st.sources, entries: st.entries,
+		held: st.held, trust: st.trust, derived: newDerived(), taken: true, reviews: st.review(),
+	}
+	for _, e := range st.held {
+		out.records[e.tool.ID()] = st.records[e.tool.ID()]
+	}
+	for _, e := range st.entries {
+		if r, ok := st.records[e.tool.ID()]; ok && r.Source != e.tool.Server {
+			out.records[e.tool.ID()] = r
 		}
 	}
 	return out

@@ -228,7 +228,12 @@ func (s *Service) openCatalog(ctx context.Context) error {
 // SaveIndex writes the index beside the store, so that the next process need not build it. It does nothing if it is
 // there, or if the tools are made for this run alone. A failure is only logged: the next process is slower then.
 func (s *Service) SaveIndex(ctx context.Context) {
-	if err := s.Catalog.SaveImage(ctx); err != nil && ctx.Err() == nil {
+	s.saved(ctx, s.Catalog.SaveImage)
+}
+
+// saved logs the error of writing the index.
+func (s *Service) saved(ctx context.Context, save func(context.Context) error) {
+	if err := save(ctx); err != nil && ctx.Err() == nil {
 		s.o.Logger.Debug("the index could not be written", "error", err)
 	}
 }
@@ -241,7 +246,7 @@ func (s *Service) Close() error {
 	}
 	if s.scratch == "" {
 		if s.Catalog != nil {
-			s.SaveIndex(context.Background())
+			s.saved(context.Background(), s.Catalog.Close)
 		}
 		if s.Store != nil {
 			return s.Store.Close()
