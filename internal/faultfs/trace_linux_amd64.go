@@ -142,7 +142,7 @@ func (t *tracer) follow() error {
 		return fmt.Errorf("filter its system calls: %w", err)
 	}
 	t.threads[t.leader] = &thread{}
-	at, signal := t.leader, 0
+	at, signal, ended := t.leader, 0, false
 	for {
 		resume := syscall.PtraceCont
 		if t.threads[at].calling {
@@ -164,11 +164,15 @@ func (t *tracer) follow() error {
 				return fmt.Errorf("wait: %w", err)
 			}
 			if status.Stopped() {
+				if ended { // it was made when the command ended
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
 				at = pid
 				break
 			}
 			delete(t.threads, pid)
 			if pid == t.leader {
+				ended = true
 				t.out.Killed, t.out.Code = status.Signaled(), status.ExitStatus()
 				for left := range t.threads {
 					_ = syscall.Kill(left, syscall.SIGKILL)
