@@ -23,8 +23,8 @@ type Base struct {
 	means       []byte
 	effects     []byte
 	kinds       stringTable
-	kindOf      []byte // two bytes an archetype: its index in kinds
-	domainOf    []byte // the domain of each kind
+	kindOf      func() []uint16 // of each archetype, its index in kinds
+	domainOf    []byte          // the domain of each kind
 	names       stringTable
 	texts       stringTable
 	words       func() (*wordCode, error) // of texts
@@ -71,7 +71,7 @@ func Open(b []byte) (*Base, error) {
 	}
 	base := &Base{
 		hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors],
-		means: sections[secMeans], effects: sections[secEffects], kindOf: sections[secKindOf], domainOf: sections[secDomainOf],
+		means: sections[secMeans], effects: sections[secEffects], domainOf: sections[secDomainOf],
 	}
 	for _, t := range []struct {
 		into *stringTable
@@ -102,7 +102,10 @@ func Open(b []byte) (*Base, error) {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || len(base.domainOf) != base.kinds.n ||
+	sizes := sections[secKindSizes]
+	base.kindOf = sync.OnceValue(func() []uint16 { return numberKinds(sizes, base.count) })
+	if len(base.effects) != base.count || len(base.domainOf) != base.kinds.n || len(sizes) != 2*base.kinds.n ||
+		sumSizes(sizes) != base.count ||
 		base.texts.n != (base.count+perBlock-1)/perBlock || base.names.n != (base.count+namesBlock-1)/namesBlock {
 		return nil, errShort
 	}
@@ -116,31 +119,39 @@ func (b *Base) Len() int { return b.count }
 // exactly as long as the version.
 func (b *Base) Version() string { return fmt.Sprintf("%x-%s", b.hash[:min(6, len(b.hash))], b.model) }
 
+// sumSizes returns how many archetypes there are by how many each kind has, two bytes a kind.
+func sumSizes(sizes []byte) (sum int) {
+	for ; len(sizes) >= 2; sizes = sizes[2:] {
+		sum += int(binary.LittleEndian.Uint16(sizes))
+	}
+	return sum
+}
+
+// numberKinds returns the kind of each of count archetypes, as many as the sizes of kinds add up to.
+func numberKinds(sizes []byte, count int) []uint16 {
+	kinds := make([]uint16, 0, count)
+	for k := range len(sizes) / 2 {
+		for range binary.LittleEndian.Uint16(sizes[2*k:]) {
+			kinds = append(kinds, uint16(k))
+		}
+	}
+	return kinds
+}
+
 // Kind returns the kind of server that archetype i is a tool of. It costs nothing, unlike Head.
-func (b *Base) Kind(i int) string {
-	k := int(binary.LittleEndian.Uint16(b.kindOf[2*i:]))
-	if k >= b.kinds.n {
-		return ""
-	}
-	return string(b.kinds.entryAt(k))
-}
+func (b *Base) Kind(i int) string { return string(b.kinds.entryAt(int(b.kindOf()[i]))) }
 
-// kindNumber returns the place of archetype i's kind, or the number of kinds if it has none.
-func (b *Base) kindNumber(i int) int {
-	return min(int(binary.LittleEndian.Uint16(b.kindOf[2*i:])), b.kinds.n)
-}
+// kindNumber returns the place of archetype i's kind.
+func (b *Base) kindNumber(i int) int { return int(b.kindOf()[i]) }
 
-// domain returns the number of the domain that archetype i belongs to, or -1.
-func (b *Base) domain(i int) int {
-	k := int(binary.LittleEndian.Uint16(b.kindOf[2*i:]))
-	if k >= len(b.domainOf) {
-		return -1
-	}
-	return int(b.domainOf[k])
-}
+// domain returns the number of the domain that archetype i belongs to.
+func (b *Base) domain(i int) int { return int(b.domainOf[b.kindOf()[i]]) }
 
 // SameKind reports whether two archetypes are tools of the same kind of server.
-func (b *Base) SameKind(i, k int) bool { return bytes.Equal(b.kindOf[2*i:2*i+2], b.kindOf[2*k:2*k+2]) }
+func (b *Base) SameKind(i, k int) bool {
+	kinds := b.kindOf()
+	return kinds[i] == kinds[k]
+}
 
 // Head is the readable part of an archetype: its names and the requests that it answers.
 type Head struct {

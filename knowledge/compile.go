@@ -33,7 +33,7 @@ const (
 	secVectors          // rows of vectorBits a component: each archetype's description
 	secMeans            // rows of meanBits a component: the mean of each archetype's requests
 	secKinds            // strtab: the kinds of servers
-	secKindOf           // the kind of each archetype, two bytes
+	secKindSizes        // how many archetypes each kind has, two bytes
 	secDomainOf         // the domain of each kind, a byte
 	secEffects          // what each archetype does, a byte
 	secNames            // strtab: compressed blocks of the archetypes' names
@@ -48,7 +48,7 @@ const (
 // magic names the version of the form; change it with the form. The separators cannot occur in texts.
 const (
 	// the first bytes of the form; Open refuses any other
-	magic      = "TDXK0006"
+	magic      = "TDXK0007"
 	fieldSep   = "\x1f"
 	listSep    = "\x1e"
 	recordSep  = "\x1d"
@@ -73,25 +73,32 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	sections[secLists] = encodeLists(lists)
 	sections[secVectors], sections[secMeans] = compileVectors(src.Archetypes, enc)
 	var kinds []string
+	var sizes []int // of the kinds
 	var an Analyzer
-	// Kinds of servers and their domains are stored once, and each archetype refers to its kind by number. That is why
-	// the archetypes must be sorted by server: a new kind begins where the server changes.
+	// Kinds of servers and their domains are stored once, with how many archetypes each has. That is why the archetypes
+	// must be sorted by server: a new kind begins where the server changes.
 	for _, a := range src.Archetypes {
 		if len(kinds) == 0 || kinds[len(kinds)-1] != a.Server { // they are sorted by it
-			kinds = append(kinds, a.Server)
+			kinds, sizes = append(kinds, a.Server), append(sizes, 0)
 			d, _ := slices.BinarySearch(domains, a.Domain)
 			sections[secDomainOf] = append(sections[secDomainOf], byte(d))
 		}
-		sections[secKindOf] = binary.LittleEndian.AppendUint16(sections[secKindOf], uint16(len(kinds)-1))
+		sizes[len(sizes)-1]++
 		sections[secEffects] = append(sections[secEffects], byte(an.NameEffect(a.Name)))
 	}
-	// Domains are numbered in one byte and kinds in two. The numbers are complete only after the loop; what the loop
-	// truncated is discarded with the error.
+	// Domains are numbered in one byte, and kinds and their archetypes in two. What the loop truncated is discarded with
+	// the error.
 	if len(domains) > math.MaxUint8 {
 		return nil, fmt.Errorf("%d domains are more than the compiled form can number", len(domains))
 	}
 	if len(kinds) > math.MaxUint16 {
 		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
+	}
+	for i, n := range sizes {
+		if n > math.MaxUint16 {
+			return nil, fmt.Errorf("%q has %d archetypes, more than the compiled form can number", kinds[i], n)
+		}
+		sections[secKindSizes] = binary.LittleEndian.AppendUint16(sections[secKindSizes], uint16(n))
 	}
 	sections[secKinds] = encodeStringTable(kinds)
 	names := joinBlocks(src.Archetypes, namesBlock, func(a *Archetype) string { return a.Name })
