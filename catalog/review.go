@@ -27,7 +27,7 @@ func (c *Catalog) Review() []scan.Review {
 }
 
 // reviewOf is Review of one state, from memory if it was asked for before: the panel asks again and again. It returns
-// false for a partial state that does not tell.
+// false for a partial state from which it cannot be made.
 func (c *Catalog) reviewOf(st *state) ([]scan.Review, bool) {
 	c.reviewing.Lock()
 	defer c.reviewing.Unlock()

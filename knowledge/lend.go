@@ -295,8 +295,9 @@ const (
 func blocksOf(n int) int { return (n + block - 1) / block }
 
 // topIndices returns the indices of at least the n highest positive scores, as far as they are, in no particular order,
-// in the space of buf; highest is space for a number for each block. Scores that share a bucket of the histogram with the n-th come too. What the n-th highest of
-// blocks reach is never above the n-th highest score, so that most blocks are looked at for their highest score alone.
+// in the space of buf; highest is space for a number for each block. Scores that share a bucket of the histogram with
+// the n-th come too. The n-th highest of the blocks' highest scores is never above the n-th highest score. So only
+// blocks whose highest score reaches it are looked at a second time.
 func topIndices(scores []uint16, n int, buf []int32, highest []uint16) []int32 {
 	var count [buckets]int32
 	top := 0

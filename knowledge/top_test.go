@@ -30,7 +30,8 @@ func TestTopIndices(t *testing.T) {
 				want = append(want, int32(i))
 			}
 		}
-		if got := topIndices(scores, n, make([]int32, 0, len(scores)), make([]uint16, blocksOf(len(scores)))); !slices.Equal(got, want) {
+		got := topIndices(scores, n, make([]int32, 0, len(scores)), make([]uint16, blocksOf(len(scores))))
+		if !slices.Equal(got, want) {
 			t.Fatalf("the %d highest of %v are %v, want %v", n, scores, got, want)
 		}
 	}

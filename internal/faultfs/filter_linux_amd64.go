@@ -28,7 +28,8 @@ func filterCalls(pid int) error {
 	if _, err := syscall.PtracePeekText(pid, uintptr(before.Rip), text); err != nil {
 		return err
 	}
-	if _, err := syscall.PtracePokeText(pid, uintptr(before.Rip), []byte{0x0f, 0x05, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc}); err != nil { // syscall; int3
+	callAndStop := []byte{0x0f, 0x05, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc} // syscall; int3
+	if _, err := syscall.PtracePokeText(pid, uintptr(before.Rip), callAndStop); err != nil {
 		return err
 	}
 	filter := callFilter()

@@ -127,8 +127,8 @@ type thread struct {
 	syncs   string // the file that the call syncs, "" if it syncs none
 }
 
-// follow resumes the command and handles its stops, until all of its threads have ended. It kills the processes that the
-// command leaves behind, which could not go on without a tracer.
+// follow resumes the command and handles its stops, until all of its threads have ended. It kills the processes that
+// the command leaves behind: they could not go on without a tracer.
 func (t *tracer) follow() error {
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(t.leader, &status, syscall.WALL, nil); err != nil {
