@@ -97,6 +97,7 @@ func openLists(stems, b []byte) (*wordLists, error) {
 	if l.stems, err = unpackStrings(stems); err != nil {
 		return nil, err
 	}
+	l.stems.countPrefixes()
 	at := 4 + binary.LittleEndian.Uint32(b)
 	head := b[4:at]
 	const shortClass, shortDistance, shortWeight = 4, 6, 10

@@ -145,7 +145,6 @@ func unpackStrings(packed []byte) (stringTable, error) {
 		t.offs = binary.LittleEndian.AppendUint32(t.offs, uint32(len(t.data)))
 		plain, from = plain[n+int(rest):], begin
 	}
-	t.countPrefixes()
 	return t, nil
 }
 
@@ -181,6 +180,7 @@ func unpackPairs(packed []byte) pairs {
 	if errKeys != nil || errValues != nil || keys.n != values.n {
 		return pairs{}
 	}
+	keys.countPrefixes()
 	return pairs{keys, values}
 }
 
