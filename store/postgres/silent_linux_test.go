@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,9 +25,7 @@ func TestVanishedInChange(t *testing.T) {
 	database := pgtest.StartWith(t, pgtest.Options{Listen: own, From: "127.0.0.0/8"})
 	cut := make(chan struct{})
 	address := cutProxy(t, own+":5432", cut)
-	// The server waits for a second, in place of mostSilence.
-	vanishes := open(t, "postgres://tooldex@"+address+
-		"/tooldex?sslmode=disable&tenant=t&idle_in_transaction_session_timeout=1000")
+	vanishes := open(t, "postgres://tooldex@"+address+"/tooldex?sslmode=disable&tenant=t")
 	other := open(t, database.URL("t"))
 	ctx, cancel := context.WithCancel(t.Context())
 	var ended sync.WaitGroup
@@ -48,7 +45,7 @@ func TestVanishedInChange(t *testing.T) {
 		}
 	})
 	<-locked
-	soon, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	soon, stop := context.WithTimeout(t.Context(), 2*mostSilence)
 	defer stop()
 	if _, err := other.Write(soon, &store.Batch{Records: storetest.Records(0, 1)}); err != nil {
 		t.Errorf("a change of another process: %v", err)
