@@ -45,7 +45,7 @@ func TestVanishedInChange(t *testing.T) {
 		}
 	})
 	<-locked
-	soon, stop := context.WithTimeout(t.Context(), 2*mostSilence)
+	soon, stop := context.WithTimeout(t.Context(), 4*mostSilence)
 	defer stop()
 	if _, err := other.Write(soon, &store.Batch{Records: storetest.Records(0, 1)}); err != nil {
 		t.Errorf("a change of another process: %v", err)
